@@ -1,0 +1,1 @@
+"""Kernels in NumPy and Numba, built from the notebooks of the course by `tito export`."""
