@@ -1,4 +1,4 @@
-"""Files that belong to somebody: written whole or not at all, backed up before they are replaced."""
+"""Files that belong to somebody: written whole or not at all, backed up before replacement."""
 
 from __future__ import annotations
 

@@ -106,10 +106,8 @@ def _plain_comments(text: str) -> str:
             indent = len(line) - len(line[1:].lstrip()) + 2
             head.insert(i + 1, "#" + " " * (indent - 1) + "comment_magics: false")
             return "\n".join(head + lines[end + 1 :])
-    return "\n".join(
-        ["# ---", "# jupyter:", "#   jupytext:", "#     comment_magics: false", "# ---"]
-        + lines[end + 1 :]
-    )
+    plain = ["# ---", "# jupyter:", "#   jupytext:", "#     comment_magics: false", "# ---"]
+    return "\n".join(plain + lines[end + 1 :])
 
 
 def _refuse_cut_cells(cells: list[Cell], text: str, path: Path | None) -> None:

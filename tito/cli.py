@@ -1,0 +1,224 @@
+"""Arguments in, exit code out. Every command is a function `run(args) -> int` in tito.commands."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Callable, Sequence
+
+from tito import __version__
+from tito.errors import UserError
+
+INTERRUPTED = 130
+
+Adder = Callable[[argparse.ArgumentParser], None]
+
+
+def _modules(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "modules", nargs="*", metavar="MODULE", help='"2", "02", "loops", "02_loops" or a file'
+    )
+    parser.add_argument("--all", action="store_true", help="every module of this course folder")
+
+
+def _json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--json",
+        nargs="?",
+        const="-",
+        metavar="FILE",
+        help="machine-readable result to FILE, or to stdout",
+    )
+
+
+def _csv(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--csv", nargs="?", const="-", metavar="FILE", help="the table as CSV to FILE or stdout"
+    )
+
+
+def _doctor(parser: argparse.ArgumentParser) -> None:
+    _json(parser)
+
+
+def _start(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("module", nargs="?", metavar="MODULE", help="where to begin")
+
+
+def _lab(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("module", nargs="?", metavar="MODULE", help="the notebook to open")
+    parser.add_argument("--no-browser", action="store_true", help="only print the address")
+    parser.add_argument("--port", type=int, help="port on 127.0.0.1")
+
+
+def _sync(parser: argparse.ArgumentParser) -> None:
+    _modules(parser)
+    parser.add_argument("--check", action="store_true", help="only say what is out of step")
+
+
+def _test(parser: argparse.ArgumentParser) -> None:
+    _modules(parser)
+    _json(parser)
+
+
+def _export(parser: argparse.ArgumentParser) -> None:
+    _modules(parser)
+    parser.add_argument("--check", action="store_true", help="only say what would change")
+
+
+def _reset(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("module", metavar="MODULE")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--list", action="store_true", help="show the backups")
+    what.add_argument("--restore", nargs="?", const="", metavar="BACKUP", help="the last, or one")
+
+
+def _submit(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("module", metavar="MODULE")
+    parser.add_argument("--out", metavar="FOLDER", help="where the zip goes (default: submit/)")
+
+
+def _new(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NN_name", help="e.g. 07_numba")
+
+
+def _lint(parser: argparse.ArgumentParser) -> None:
+    _modules(parser)
+
+
+def _audit(parser: argparse.ArgumentParser) -> None:
+    _modules(parser)
+    parser.add_argument(
+        "--nbgrader", action="store_true", help="cross-check with nbgrader alone (slow)"
+    )
+
+
+def _generate(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("out", metavar="OUT", help="folder for the kit; must be empty or new")
+    parser.add_argument(
+        "--solved", metavar="01-04", help="modules whose reference exports go along"
+    )
+
+
+def _grade_run(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("handins", metavar="HANDINS", help="a folder, zip or notebook")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--module", metavar="NN", help="grade against this module of the course")
+    which.add_argument("--master", metavar="FILE", help="grade against this .py or .ipynb")
+    parser.add_argument("-j", "--jobs", type=int, metavar="N", help="hand-ins at once")
+    parser.add_argument(
+        "--unconfined",
+        action="store_true",
+        help="grade foreign code although no sandbox layer works here",
+    )
+    _json(parser)
+    _csv(parser)
+
+
+def _demo(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--keep", metavar="FOLDER", help="leave the course folder there")
+
+
+# name -> (module:function, one line, example, arguments)
+COMMANDS: dict[str, tuple[str, str, str, Adder]] = {
+    "doctor": (
+        "doctor:doctor",
+        "check this machine and say what to mend",
+        "tito doctor",
+        _doctor,
+    ),
+    "start": ("student:start", "make or open your course folder", "tito start 02", _start),
+    "lab": ("student:lab", "open JupyterLab on a module", "tito lab 02", _lab),
+    "status": ("student:status", "what is done and what comes next", "tito status", lambda p: None),
+    "sync": ("author:sync", "bring .py and .ipynb of a module in step", "tito sync --all", _sync),
+    "test": (
+        "student:test",
+        "grade your own notebook with the visible tests",
+        "tito test 02",
+        _test,
+    ),
+    "export": ("author:export", "build the package from notebooks", "tito export 02", _export),
+    "reset": ("student:reset", "start a module again (a backup is kept)", "tito reset 02", _reset),
+    "submit": ("student:submit", "pack a module for handing in", "tito submit 02", _submit),
+    "new": ("author:new", "make the template of a module", "tito new 07_numba", _new),
+    "lint": ("author:lint", "check the rules of module files", "tito lint --all", _lint),
+    "audit": ("author:audit", "prove that a module's tests test", "tito audit 02", _audit),
+    "generate": (
+        "teach:generate",
+        "make the students' kit, without answers",
+        "tito generate ../kit",
+        _generate,
+    ),
+    "demo": ("demo:demo", "walk through the whole course in a scratch folder", "tito demo", _demo),
+}
+GRADE: dict[str, tuple[str, str, str, Adder]] = {
+    "run": (
+        "teach:grade_run",
+        "grade hand-ins: a table of points and messages",
+        "tito grade run handins/ --module 02",
+        _grade_run,
+    ),
+}
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of every command that works."""
+    parser = argparse.ArgumentParser(
+        prog="tito",
+        description="TinyKernels: a course in kernels that grades itself.",
+        epilog="Begin with: tito doctor, then tito start. Each command explains itself: "
+        "tito COMMAND --help",
+    )
+    parser.add_argument("--version", action="version", version=f"tito {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, entry in COMMANDS.items():
+        _add(commands, name, f"tito {name}", entry)
+    grade = commands.add_parser("grade", help="grade hand-ins", description="Grade hand-ins.")
+    parts = grade.add_subparsers(dest="part", metavar="PART", required=True)
+    for name, entry in GRADE.items():
+        _add(parts, name, f"tito grade {name}", entry)
+    return parser
+
+
+def _add(commands, name: str, prog: str, entry: tuple[str, str, str, Adder]) -> None:
+    target, line, example, add_arguments = entry
+    parser = commands.add_parser(
+        name,
+        prog=prog,
+        help=line,
+        description=line[0].upper() + line[1:] + ".",
+        epilog=f"Example: {example}",
+    )
+    parser.set_defaults(target=target)
+    add_arguments(parser)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; its exit code. A user's mistake prints a message, never a traceback."""
+    _survive_any_terminal()
+    try:
+        args = build_parser().parse_args(argv)
+        module, function = args.target.split(":")
+        run = getattr(importlib.import_module(f"tito.commands.{module}"), function)
+        code = run(args)
+        sys.stdout.flush()
+        return code
+    except UserError as error:
+        print(f"tito: {error}", file=sys.stderr)
+        return error.code
+    except KeyboardInterrupt:
+        print("tito: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader (`| head -1`) has what it wanted; nothing more may be written at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _survive_any_terminal() -> None:
+    """A character that the terminal cannot show is replaced, never an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
