@@ -1,0 +1,1 @@
+"""Grading: hand-ins in, points and reasons out."""
