@@ -26,9 +26,10 @@ SOLUTION = "SOLUTION"
 HIDDEN_TESTS = "HIDDEN TESTS"
 MARK_SCHEME = "MARK SCHEME"
 
-# What an author means as a marker: in any case, with any blanks between the words.
+# What an author means as a marker, alone on its line or in its comment: any case, any blanks.
 _MEANT = re.compile(
-    r"(?P<edge>BEGIN|END)[\s_-]*(?P<kind>SOLUTION|HIDDEN[\s_-]*TEST|MARK(?:ING)?[\s_-]*SCHEME)S?\b",
+    r"[\s#*<!-]*(?P<edge>BEGIN|END)[\s_-]*"
+    r"(?P<kind>SOLUTION|HIDDEN[\s_-]*TEST|MARK(?:ING)?[\s_-]*SCHEME)S?[\s#*>:.-]*",
     re.IGNORECASE,
 )
 _ATTACHMENT = re.compile(r"!\[.*\]\(attachment:.+?\)")
@@ -74,11 +75,9 @@ def regions(cell: Cell, kind: str = SOLUTION) -> list[Region]:
     """The marked parts of a cell, in order; UserError for markers that make no pair."""
     found: list[Region] = []
     begin: tuple[int, str] | None = None
-    for number, line in _marker_lines(cell):
+    for number, line in _marker_lines(cell, kind):
         opens, closes = f"BEGIN {kind}" in line, f"END {kind}" in line
-        if not (opens or closes):
-            _refuse_misspelt(number, line, kind)
-        elif opens and closes:
+        if opens and closes:
             raise UserError("two markers on one line", line=number, text=line)
         elif opens and begin:
             raise UserError(
@@ -104,36 +103,39 @@ def regions(cell: Cell, kind: str = SOLUTION) -> list[Region]:
     return found
 
 
-def _marker_lines(cell: Cell) -> list[tuple[int, str]]:
-    """(number, line) of lines with what looks like a marker; in code only comments count."""
+def _marker_lines(cell: Cell, kind: str) -> list[tuple[int, str]]:
+    """(number, line) of each marker of `kind`; UserError for one that nbgrader would not know."""
+    found = []
     lines = cell.source.split("\n")
-    numbers = _comment_lines(cell.source) if cell.kind == "code" else range(1, len(lines) + 1)
-    return [(n, lines[n - 1]) for n in numbers if _MEANT.search(lines[n - 1])]
-
-
-def _comment_lines(source: str) -> list[int]:
-    """Lines with a comment whose text may be a marker."""
-    try:
-        tokens = list(tokenize.generate_tokens(io.StringIO(source).readline))
-    except (tokenize.TokenError, SyntaxError):
-        # No Python (a magic, a slip): nothing may leak, so every comment-like line counts.
-        lines = enumerate(source.split("\n"), 1)
-        return [n for n, line in lines if line.lstrip().startswith("#")]
-    return [t.start[0] for t in tokens if t.type == tokenize.COMMENT and _MEANT.search(t.string)]
-
-
-def _refuse_misspelt(number: int, line: str, kind: str) -> None:
-    """UserError where the author meant a marker of `kind` but nbgrader would not know it."""
-    for match in _MEANT.finditer(line):
-        meant = re.sub(r"[\s_-]+", " ", match["kind"].upper()).replace("MARKING", "MARK")
-        if kind.startswith(meant):
-            right = f"### {match['edge'].upper()} {kind}"
+    for number, text in _texts(cell):
+        if f"BEGIN {kind}" in text or f"END {kind}" in text:
+            found.append((number, lines[number - 1]))
+        elif (match := _MEANT.fullmatch(text)) and _is_kind(match["kind"], kind):
             raise UserError(
                 "nbgrader would not know this marker, and students would see what it hides",
                 line=number,
-                text=line,
-                hint=f"write {right}",
+                text=lines[number - 1],
+                hint=f"write ### {match['edge'].upper()} {kind}",
             )
+    return found
+
+
+def _is_kind(written: str, kind: str) -> bool:
+    words = re.sub(r"[\s_-]+", " ", written.upper()).replace("MARKING", "MARK")
+    return kind.replace(" ", "").startswith(words.replace(" ", ""))
+
+
+def _texts(cell: Cell) -> list[tuple[int, str]]:
+    """(number, text) of all that may be a marker: in code the comments, elsewhere every line."""
+    lines = list(enumerate(cell.source.split("\n"), 1))
+    if cell.kind != "code":
+        return lines
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(cell.source).readline))
+    except (tokenize.TokenError, SyntaxError):
+        # No Python (a magic, a slip): nothing may leak, so every comment-like line counts.
+        return [(n, line) for n, line in lines if line.lstrip().startswith("#")]
+    return [(t.start[0], t.string) for t in tokens if t.type == tokenize.COMMENT]
 
 
 def _each_cell(
