@@ -1,0 +1,174 @@
+"""JupyterLab in headless Chromium, driven as a student would."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+# A clean page: no calls home, which a closed network would answer one by one.
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@contextlib.contextmanager
+def jupyter_lab(folder: Path, home: Path) -> Iterator[str]:
+    """A JupyterLab on `folder`, on 127.0.0.1 only; yields its address with the token."""
+    env = {
+        **os.environ,
+        "HOME": str(home),
+        "JUPYTER_CONFIG_DIR": str(home / "config"),
+        "JUPYTER_DATA_DIR": str(home / "data"),
+        "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
+        "IPYTHONDIR": str(home / "ipython"),
+    }
+    command = [sys.executable, "-m", "tito", "lab", "--no-browser"]
+    log = open(home / "lab.log", "w+")
+    server = subprocess.Popen(command, cwd=folder, env=env, stdout=log, stderr=subprocess.STDOUT)
+    try:
+        yield _address(home / "runtime", server)
+    finally:
+        server.terminate()
+        try:
+            server.wait(20)
+        except subprocess.TimeoutExpired:
+            server.kill()
+        log.close()
+
+
+def _address(runtime: Path, server: subprocess.Popen, patience: float = 90) -> str:
+    end = time.monotonic() + patience
+    while time.monotonic() < end:
+        assert server.poll() is None, "JupyterLab ended at once; see lab.log"
+        for info in runtime.glob("jpserver-*.json"):
+            with contextlib.suppress(ValueError, OSError):
+                facts = json.loads(info.read_text())
+                url = f"{facts['url']}lab?token={facts['token']}"
+                urllib.request.urlopen(url, timeout=10).close()
+                return url
+        time.sleep(0.3)
+    raise TimeoutError("JupyterLab did not answer")
+
+
+class LabPage:
+    """One notebook open in Lab."""
+
+    def __init__(self, page, shots: Path) -> None:
+        self.page = page
+        self.shots = shots
+
+    def open(self, address: str, path: str) -> None:
+        base, token = address.split("lab?")
+        self.page.goto(f"{base}lab/tree/{path}?{token}&reset", wait_until="domcontentloaded")
+        self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=120_000)
+        self.wait_idle()
+
+    def wait_idle(self, timeout: float = 120) -> None:
+        """Until the kernel has nothing left to run."""
+        end = time.monotonic() + timeout
+        while time.monotonic() < end:
+            if self._status() == "idle":
+                self.page.wait_for_timeout(400)
+                if self._status() == "idle":
+                    return
+            self.page.wait_for_timeout(200)
+        raise TimeoutError(f"the kernel stays {self._status()!r}")
+
+    def _status(self) -> str:
+        indicator = self.page.query_selector(".jp-NotebookPanel-toolbar .jp-Notebook-ExecutionIndicator")
+        return (indicator.get_attribute("data-status") or "") if indicator else ""
+
+    def command(self, command: str, **args) -> None:
+        """Run a command of JupyterLab by its id."""
+        self.page.evaluate(
+            "([id, args]) => window.jupyterapp.commands.execute(id, args)", [command, args]
+        )
+
+    def cell(self, index: int):
+        """The model of cell `index` (from 0), as JavaScript sees it."""
+        return f"window.jupyterapp.shell.currentWidget.content.widgets[{index}]"
+
+    def sources(self) -> list[str]:
+        return self.page.evaluate(
+            "() => window.jupyterapp.shell.currentWidget.content.widgets"
+            ".map(w => w.model.sharedModel.getSource())"
+        )
+
+    def set_source(self, index: int, source: str) -> None:
+        self.page.evaluate(
+            f"(text) => {self.cell(index)}.model.sharedModel.setSource(text)", source
+        )
+
+    def run(self, index: int) -> str:
+        """Run one cell; the text of its outputs."""
+        self.page.evaluate(
+            "(i) => { const nb = window.jupyterapp.shell.currentWidget.content;"
+            " nb.activeCellIndex = i; nb.deselectAll(); }",
+            index,
+        )
+        self.command("notebook:run-cell")
+        self.wait_idle()
+        return self.output(index)
+
+    def output(self, index: int) -> str:
+        outputs = self.page.evaluate(
+            f"() => {{ const m = {self.cell(index)}.model;"
+            " return m.outputs ? m.outputs.toJSON() : []; }"
+        )
+        text = "\n".join(_output_text(o) for o in outputs)
+        return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+    def save(self) -> None:
+        self.command("docmanager:save")
+        self.page.wait_for_function(
+            "() => !window.jupyterapp.shell.currentWidget.context.model.dirty", timeout=30_000
+        )
+
+    def shot(self, name: str) -> Path:
+        path = self.shots / f"{name}.png"
+        self.page.screenshot(path=str(path))
+        return path
+
+
+def _output_text(output: dict) -> str:
+    if output["output_type"] == "stream":
+        text = output["text"]
+        return text if isinstance(text, str) else "".join(text)
+    if output["output_type"] == "error":
+        return "\n".join(output["traceback"])
+    text = output.get("data", {}).get("text/plain", "")
+    return text if isinstance(text, str) else "".join(text)
+
+
+@contextlib.contextmanager
+def browser_page(shots: Path, dark: bool = False) -> Iterator[LabPage]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, headless=True, args=CHROMIUM_FLAGS
+        )
+        page = browser.new_page(
+            viewport={"width": 1400, "height": 1000},
+            color_scheme="dark" if dark else "light",
+        )
+        try:
+            yield LabPage(page, shots)
+        finally:
+            browser.close()
