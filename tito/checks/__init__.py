@@ -1,0 +1,35 @@
+"""What the test cells of a module import.
+
+    from tito.checks import expect_close, expect_raises, expect_unchanged, expect_fresh
+
+A failed check raises `CheckFailed`, whose text is the whole message for the student: the case, what
+came out, what was expected, a likely cause, what to try. A check that is used wrongly (nothing to
+compare, an expected value that is no number) raises ValueError or TypeError: that is the author's
+mistake, not the student's.
+"""
+
+from tito.checks.expect import (
+    expect_close,
+    expect_equal,
+    expect_fresh,
+    expect_raises,
+    expect_unchanged,
+)
+from tito.checks.failure import CheckFailed
+from tito.checks.runtime import Counts
+from tito.checks.tools import counts, points, remote_array, rng, worker
+
+__all__ = [
+    "CheckFailed",
+    "Counts",
+    "counts",
+    "expect_close",
+    "expect_equal",
+    "expect_fresh",
+    "expect_raises",
+    "expect_unchanged",
+    "points",
+    "remote_array",
+    "rng",
+    "worker",
+]

@@ -1,0 +1,1 @@
+"""The checks: each compares one property, and its message says what to do about it."""
