@@ -1,0 +1,1 @@
+"""How the student's process comes to be: one interface, several engines."""

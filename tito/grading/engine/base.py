@@ -1,0 +1,63 @@
+"""The interface of an engine: it starts student processes and hands out a channel to each.
+
+The judge knows only these two classes, so a plain subprocess (`spawn`) and a warm fork server
+grade alike.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from tito.grading.limits import Limits
+from tito.grading.stage import Stage
+
+
+class ChannelClosed(Exception):
+    """The process at the other end is gone."""
+
+
+class Channel(ABC):
+    """The judge's hold on one student process: its bytes, its clock and its life."""
+
+    pid: int
+
+    @abstractmethod
+    def recv(self, most: int) -> bytes:
+        """Between 1 and `most` bytes, waiting for the first; raises ChannelClosed at the end."""
+
+    @abstractmethod
+    def recv_into(self, view: memoryview) -> int:
+        """Like `recv`, into memory that is there already; the number of bytes."""
+
+    @abstractmethod
+    def send(self, data: bytes | memoryview) -> None:
+        """All of the bytes; raises ChannelClosed when nobody reads them any more."""
+
+    @abstractmethod
+    def cpu_seconds(self) -> float:
+        """CPU time the process has used so far, read from outside it; 0.0 once it is gone."""
+
+    @abstractmethod
+    def kill(self) -> None:
+        """End the process and all it started; wakes up who waits in `recv`. May be repeated."""
+
+    @abstractmethod
+    def exit_reason(self) -> str:
+        """How it ended: "killed by SIGSEGV", "ended the process (exit code 3)"."""
+
+    @abstractmethod
+    def take_output(self) -> str:
+        """What was written straight to file descriptors 1 and 2 since the last call."""
+
+
+class Engine(ABC):
+    """A way to start student processes."""
+
+    name: str
+
+    @abstractmethod
+    def start(self, stage: Stage, limits: Limits) -> Channel:
+        """A new process in which the stage's child is about to say hello."""
+
+    def close(self) -> None:
+        """End what the engine keeps running between hand-ins; may be repeated."""
