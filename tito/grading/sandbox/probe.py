@@ -1,0 +1,28 @@
+"""Which layers a machine has, for `tito doctor`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+PROBE = """
+import json, sys
+sys.path.append(sys.argv[1])
+import {package} as sandbox
+print(json.dumps(sandbox.confine(sys.argv[2], sandbox.readable_paths(), None)))
+"""
+
+
+def available() -> list[str]:
+    """The layers that this machine has, tried in a process that is thrown away."""
+    import json
+    import subprocess
+    import tempfile
+
+    package = Path(__file__).resolve().parent
+    with tempfile.TemporaryDirectory() as scratch:
+        probe = [sys.executable, "-I", "-c", PROBE.format(package=package.name)]
+        done = subprocess.run(
+            [*probe, str(package.parent), scratch], capture_output=True, text=True, timeout=30
+        )
+    return json.loads(done.stdout) if done.returncode == 0 else []
