@@ -255,6 +255,22 @@ def test_a_write_protected_half_is_left_alone(pair):
         sync(pair)
 
 
+def test_a_write_protected_notebook_still_makes_its_py(pair):
+    pair.py.unlink()
+    pair.ipynb.chmod(0o444)
+    before = fingerprint(pair.ipynb)
+    assert sync(pair).written == pair.py
+    assert fingerprint(pair.ipynb) == before
+
+
+def test_a_protected_notebook_without_a_record_is_left_and_told(pair):
+    edit_ipynb(pair, lambda d: d["metadata"].pop("tito"))
+    pair.ipynb.chmod(0o444)
+    before = fingerprint(pair.ipynb)
+    assert "write-protected" in sync(pair).notes[0]
+    assert fingerprint(pair.ipynb) == before
+
+
 def test_the_notebook_after_an_edit_is_the_one_a_fresh_build_gives(pair):
     edit_py(pair, "# %%\nprint", "# %%\nnew = 1\n\n# %%\nprint")
     sync(pair)

@@ -55,7 +55,12 @@ def _lab(parser: argparse.ArgumentParser) -> None:
 
 def _sync(parser: argparse.ArgumentParser) -> None:
     _modules(parser)
-    parser.add_argument("--check", action="store_true", help="only say what is out of step")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--check", action="store_true", help="only say what is out of step")
+    how.add_argument("--clear", action="store_true", help="build the .ipynb without its outputs")
+    how.add_argument(
+        "--keep", choices=("py", "ipynb"), help="the half that wins where both were changed"
+    )
 
 
 def _test(parser: argparse.ArgumentParser) -> None:

@@ -150,13 +150,13 @@ def sync(ref: ModuleRef, keep: str | None = None) -> Outcome:
     if state is State.IN_STEP:
         return Outcome(state, ref.source)
     if state is State.UNRECORDED:
-        _write(ref.ipynb, _with_record(pair))
-        return Outcome(state, ref.source)
+        _note_common_state(pair, notes)
+        return Outcome(state, ref.source, notes=notes)
     if state in (State.ONLY_PY, State.PY_CHANGED):
         _write(ref.ipynb, _ipynb_text(pair, notes))
         return Outcome(state, ref.py, ref.ipynb, notes)
     _write(ref.py, _py_text(pair))
-    _write(ref.ipynb, _with_record(pair))
+    _note_common_state(pair, notes)
     return Outcome(state, ref.ipynb, ref.py, notes)
 
 
@@ -217,8 +217,20 @@ def _ago(seconds: float) -> str:
     return f" ({seconds / 60:.0f} minutes ago)" if 0 <= seconds < 90 * 60 else ""
 
 
+def _note_common_state(pair: Pair, notes: list[str]) -> None:
+    path = pair.ref.ipynb
+    if _protected(path):
+        notes.append(f"{path.name} is write-protected: it cannot note that the halves are in step")
+    else:
+        _write(path, _with_record(pair))
+
+
+def _protected(path: Path) -> bool:
+    return path.exists() and not path.stat().st_mode & stat.S_IWUSR
+
+
 def _write(path: Path, text: str) -> bool:
-    if path.exists() and not path.stat().st_mode & stat.S_IWUSR:
+    if _protected(path):
         raise UserError(
             "is write-protected and out of step with its other half",
             path=path,

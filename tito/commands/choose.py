@@ -1,0 +1,37 @@
+"""Which modules a command was called for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tito.course import ModuleRef, find_course
+from tito.errors import UsageError
+
+
+def modules(words: list[str], every: bool = False) -> list[ModuleRef]:
+    """The modules that `words` name; all of the course folder with `every` or without a word.
+
+    A .py or .ipynb file can be named outside any course folder too.
+    """
+    if words and every:
+        raise UsageError("name modules or say --all, not both")
+    try:
+        course = find_course()
+    except UsageError:
+        if not words or not all(_is_file_name(w) for w in words):
+            raise
+        return [_loose(Path(w)) for w in words]
+    refs = [course.resolve(w) for w in words] if words else course.modules
+    if not refs:
+        raise UsageError("this course folder has no modules", path=course.root / "modules")
+    return refs
+
+
+def _is_file_name(word: str) -> bool:
+    return Path(word).suffix in (".py", ".ipynb")
+
+
+def _loose(path: Path) -> ModuleRef:
+    if not path.is_file():
+        raise UsageError("no such file", path=path)
+    return ModuleRef(path.stem, path.parent, given=path)
