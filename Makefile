@@ -42,4 +42,4 @@ $(READY): requirements.txt pyproject.toml
 	@touch $(READY)
 
 clean:
-	rm -rf $(VENV) kit build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis

@@ -40,9 +40,7 @@ def indented(text):
 
 
 def master():
-    solution = (
-        f"def weigh(x, limit):\n    ### BEGIN SOLUTION\n{indented(SOLUTION)}\n    ### END SOLUTION"
-    )
+    body = indented(f"### BEGIN SOLUTION\n{SOLUTION}\n### END SOLUTION")
     cells = [
         Cell("markdown", "Sum what is above the limit, each squared and weighed."),
         Cell("code", "def slow(n):\n    return sum(v * v for v in range(n))"),
