@@ -12,63 +12,11 @@ import zlib
 
 import pytest
 
+from tests.release.sample import HIDDEN, RUBRIC, SOLUTION, master, nbgrader
 from tito import strip
 from tito.errors import UserError
 from tito.notebook import Cell, Notebook, write_ipynb
 from tito.release import leaks
-
-SOLUTION = """\
-total = 0.0
-for i in range(len(x)):
-    if x[i] > limit:
-        total = total + weight * x[i] * x[i]
-return total"""
-HIDDEN = (
-    "for size in (3, 14, 159, 2653):\n    assert weigh(ramp(size), 2) == slow(size), 'secret sizes'"
-)
-RUBRIC = (
-    "Full marks for naming the memory wall and its slope; half for the words cache or bandwidth."
-)
-
-
-def nbgrader(**keys):
-    return {"nbgrader": {"schema_version": 3, "task": False, "locked": False, **keys}}
-
-
-def indented(text):
-    return "\n".join("    " + line for line in text.split("\n"))
-
-
-def master():
-    body = indented(f"### BEGIN SOLUTION\n{SOLUTION}\n### END SOLUTION")
-    cells = [
-        Cell("markdown", "Sum what is above the limit, each squared and weighed."),
-        Cell("code", "def slow(n):\n    return sum(v * v for v in range(n))"),
-        Cell(
-            "code",
-            f"def weigh(x, limit):\n{body}",
-            nbgrader(grade=False, solution=True, grade_id="weigh"),
-        ),
-        Cell(
-            "code",
-            "assert weigh(ramp(3), 1) == 2, 'visible'",
-            nbgrader(grade=True, solution=False, grade_id="weigh-test", points=1),
-        ),
-        Cell(
-            "code",
-            HIDDEN,
-            {
-                **nbgrader(grade=True, solution=False, grade_id="weigh-hidden", points=2),
-                "tags": ["hidden-tests"],
-            },
-        ),
-        Cell(
-            "markdown",
-            f"Why?\n\n### BEGIN SOLUTION\n{RUBRIC}\n### END SOLUTION",
-            nbgrader(grade=True, solution=True, grade_id="reflect-1", points=2),
-        ),
-    ]
-    return Notebook(cells)
 
 
 def secrets(notebook=None, **options):

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.release.test_leaks import HIDDEN, RUBRIC, SOLUTION, master
+from tests.release.sample import HIDDEN, RUBRIC, SOLUTION, master
 from tito.notebook import Cell, Notebook
 from tito.release import version
 
