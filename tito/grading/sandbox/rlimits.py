@@ -36,6 +36,8 @@ def _wanted(limits: object) -> dict[str, int]:
         "RLIMIT_NOFILE": OPEN_FILES,
         "RLIMIT_NPROC": THREADS,
         "RLIMIT_MSGQUEUE": 0,
+        "RLIMIT_NICE": 0,
+        "RLIMIT_RTPRIO": 0,
     }
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import site
 import sys
-import sysconfig
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -99,7 +98,7 @@ def _candidates() -> Iterator[Path]:
     places += [*_package_folders(), *SYSTEM, *filter(os.path.isabs, libraries)]
     for place in places:
         path = Path(place).resolve()
-        if path.exists():
+        if os.path.exists(path):
             yield path
 
 
@@ -109,10 +108,10 @@ def _prefixes() -> set[str]:
 
 def _package_folders() -> list[str]:
     """Where this interpreter finds modules that are not the user's own."""
-    names = ("stdlib", "platstdlib", "purelib", "platlib")
+    standard = os.path.dirname(os.__file__)
     packages = [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
     user = [site.getusersitepackages()] if site.ENABLE_USER_SITE else []
-    return [*(sysconfig.get_path(name) for name in names), *packages, *user]
+    return [standard, *site.getsitepackages(), *packages, *user]
 
 
 def _import_folders() -> list[Path]:
@@ -134,7 +133,7 @@ def _hidden() -> Iterator[Path]:
     for folder in folders:
         for name in HIDDEN_PACKAGES:
             path = folder / name
-            if path.exists():
+            if os.path.exists(path):
                 yield path.resolve()
 
 
