@@ -50,5 +50,7 @@ class Limits:
             number = isinstance(value, (int, float)) and not isinstance(value, bool)
             if not number or not 0 < value < float("inf"):
                 raise UserError(f"limit {name} must be a positive number, not {value!r}")
-        whole = {name: int(value) if known[name] == "int" else value for name, value in values.items()}
+        whole = {
+            name: int(value) if known[name] == "int" else value for name, value in values.items()
+        }
         return replace(self, **whole)

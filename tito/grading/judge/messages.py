@@ -1,0 +1,175 @@
+"""What is said about a test cell that did not pass: to the student, and under hiding.
+
+Under hiding only the author's words may be shown, never a value and nothing that the student's
+code said: it has met the hidden inputs, and an exception text or a wrong result can carry them.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+
+from tito.checks import CheckFailed
+from tito.grading.judge.plan import Exercise, Test
+from tito.grading.judge.result import DIED, ERROR, FAILED, MISSING, TIMEOUT
+from tito.grading.judge.score import BadScore
+from tito.grading.judge.text import parse
+from tito.grading.judge.world import InputChanged, StudentDied, StudentTimeout
+
+MAX_MESSAGE = 4000
+FOR_INSTRUCTOR = "for the instructor: "
+HIDDEN_FAILED = "a hidden test failed"
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+# Words that are more than prose: they hold a digit or an underscore, or are written in capitals.
+_TELLING = re.compile(r"\w*[\d_]\w*(?:\.\d+)?|\b[A-Z]{3,}\b")
+_BRACKETS = re.compile(r"[\[\]{}]")
+
+
+@dataclass
+class Verdict:
+    """Status and message of a test that earned nothing."""
+
+    status: str
+    message: str
+
+
+@dataclass
+class Context:
+    """What a message needs to know about the notebook.
+
+    missing : for a name of a solution that is not there: (status, why)
+    open_text : everything in the master that students can read
+    owner : the exercise that defines a name
+    """
+
+    missing: dict[str, tuple[str, str]]
+    open_text: str
+    owner: dict[str, Exercise]
+
+
+def filename(test: Test) -> str:
+    """The name under which a test cell is compiled."""
+    return f"<{test.id}>"
+
+
+def verdict(error: BaseException, test: Test, context: Context, *, hide: bool) -> Verdict:
+    """Why a test earned nothing, in words for the student."""
+    if isinstance(error, BadScore):
+        return Verdict(ERROR, FOR_INSTRUCTOR + str(error))
+    if isinstance(error, StudentDied):
+        return lost(TIMEOUT if isinstance(error, StudentTimeout) else DIED, str(error), hide=hide)
+    if isinstance(error, NameError) and (found := _missing(error, context)):
+        return found
+    if isinstance(error, NotImplementedError) and _is_stub(error):
+        return Verdict(MISSING, _not_written(test, context))
+    if isinstance(error, AssertionError):
+        text = _hidden_assertion(error, test, context) if hide else _assertion(error, test)
+        return Verdict(FAILED, tidy(text))
+    if hide:
+        return Verdict(ERROR, f"{HIDDEN_FAILED}: it ended with an exception")
+    return Verdict(ERROR, tidy(_exception(error)))
+
+
+def lost(status: str, why: str, *, hide: bool) -> Verdict:
+    """The student's process ended. How it did is its own word: an exit code carries a value."""
+    if hide and status == DIED:
+        return Verdict(DIED, f"{HIDDEN_FAILED}: the process of your code ended")
+    return Verdict(status, tidy(why))
+
+
+def tidy(text: str) -> str:
+    """At most MAX_MESSAGE characters, without control characters."""
+    text = _CONTROL.sub("?", text.encode("utf-8", "replace").decode("utf-8")).strip()
+    return text if len(text) <= MAX_MESSAGE else text[: MAX_MESSAGE - 4] + " ..."
+
+
+def _missing(error: NameError, context: Context) -> Verdict | None:
+    """A name that a solution should define; else the test itself uses what nothing defines."""
+    name = error.name
+    if name in context.missing:
+        status, why = context.missing[name]
+        return Verdict(status, tidy(f"{name} is not there: {why}"))
+    return None
+
+
+def _is_stub(error: NotImplementedError) -> bool:
+    """What stands in a released solution cell raises without a word."""
+    return not str(error).strip()
+
+
+def _not_written(test: Test, context: Context) -> str:
+    for exercise in context.owner.values():
+        if exercise.position == test.exercise:
+            return f"exercise {exercise.number} ({exercise.id}) is not written yet"
+    return "not written yet"
+
+
+def _assertion(error: AssertionError, test: Test) -> str:
+    text = str(error)
+    if not text.strip():
+        node = _assert_statement(error, test)
+        text = ast.unparse(node) if node else "a check failed"
+    return "\n".join([text, *_notes(error)])
+
+
+def _exception(error: BaseException) -> str:
+    """The exception as Python names it, and where in the student's code it was raised."""
+    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    if isinstance(error, NameError) and not _notes(error):
+        text = f"{FOR_INSTRUCTOR}this test uses a name that nothing above it defines: {error}"
+    return "\n".join([text, *_notes(error)])
+
+
+def _notes(error: BaseException) -> list[str]:
+    """Remarks of the border: the line of the student's cell that raised."""
+    notes = getattr(error, "__notes__", [])
+    return ["  " + str(note).strip() for note in notes[:3]]
+
+
+def _hidden_assertion(error: AssertionError, test: Test, context: Context) -> str:
+    if isinstance(error, CheckFailed):
+        return error.public
+    if isinstance(error, InputChanged):
+        return f"{HIDDEN_FAILED}: a call changed one of its inputs"
+    node = _assert_statement(error, test)
+    words = _constant_words(node.msg) if node is not None and node.msg is not None else ""
+    if words and not _tells(words, context.open_text):
+        return f"{HIDDEN_FAILED}: {words}"
+    return HIDDEN_FAILED
+
+
+def _assert_statement(error: AssertionError, test: Test) -> ast.Assert | None:
+    """The assert in the test cell that raised, if it was one of its own lines."""
+    trace, line = error.__traceback__, None
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        line = trace.tb_lineno if code.co_filename == filename(test) else None
+        trace = trace.tb_next
+    tree = parse(test.source)
+    if line is None or tree is None:
+        return None
+    found = [
+        n for n in ast.walk(tree) if isinstance(n, ast.Assert) and n.lineno <= line <= n.end_lineno
+    ]
+    return max(found, key=lambda n: n.lineno, default=None)
+
+
+def _constant_words(message: ast.expr) -> str:
+    """The author's text; what an f-string fills in is left out."""
+    if isinstance(message, ast.Constant) and isinstance(message.value, str):
+        return message.value
+    if isinstance(message, ast.JoinedStr):
+        parts = message.values
+        return "".join(p.value if isinstance(p, ast.Constant) else "..." for p in parts)
+    return ""
+
+
+def _tells(words: str, open_text: str) -> bool:
+    """Whether a message of a hidden line gives away more than prose does.
+
+    Brackets hold values. A word with digits or underscores, or in capitals, may be a value or a
+    name of the hidden code, unless students can read it in the notebook anyway.
+    """
+    known = set(_TELLING.findall(open_text))
+    return bool(_BRACKETS.search(words)) or any(w not in known for w in _TELLING.findall(words))

@@ -1,0 +1,236 @@
+"""One walk through a notebook: the student's cells in S, given and test cells here in G.
+
+There are two walks. The first runs what students can see, and its messages say everything. The
+second, in a fresh student process, runs the hidden tests; nothing the student's code says during
+it is shown. A process that has met hidden inputs never gets to write a message.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import linecache
+import random
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from tito.checks.runtime import use
+from tito.grading.judge.messages import Context, filename, lost, tidy, verdict
+from tito.grading.judge.plan import Plan, Step, Test
+from tito.grading.judge.result import DIED, MISSING, PARTIAL, PASSED, TIMEOUT
+from tito.grading.judge.runtime import JudgeRuntime
+from tito.grading.judge.score import BadScore, last_expression, score, student_made
+from tito.grading.judge.world import World
+from tito.notebook.names import bound, used
+
+NOT_DEFINED = "no cell of the notebook defines it"
+
+
+@dataclass
+class Outcome:
+    """A test that has run. `asked` tells whether the student's code was called at all."""
+
+    status: str
+    points: Fraction
+    message: str | None
+    seconds: float
+    asked: bool
+
+
+@dataclass
+class Book:
+    """What the walks know together.
+
+    remarks : deviations found while running; raised : cells that ended with an exception
+    undone : labels of student cells that ended their process; the second walk leaves them out
+    spent : CPU seconds of the student's process so far
+    """
+
+    context: Context
+    remarks: list[str] = field(default_factory=list)
+    raised: list[str] = field(default_factory=list)
+    undone: set[str] = field(default_factory=set)
+    spent: float = 0.0
+
+
+class Walk:
+    """The state of one walk: the given names, and which of the student's are there by now."""
+
+    def __init__(self, plan: Plan, world: World, secret: bytes, book: Book, *, hide: bool) -> None:
+        self.plan = plan
+        self.world = world
+        self.secret = secret
+        self.book = book
+        self.hide = hide
+        self.given: dict[str, Any] = {"__name__": "__main__"}
+        self.left_over: dict[str, Any] = {}
+        self.students: set[str] = set()
+
+    # -- cells that are no tests
+
+    def step(self, step: Step) -> None:
+        """Run a cell on the sides it belongs to."""
+        if step.in_s and step.label not in self.book.undone:
+            self._in_s(step)
+        self.students |= step.defines
+        if step.in_g:
+            self._in_g(step)
+
+    def _in_s(self, step: Step) -> None:
+        role = step.kind if step.kind in ("solution", "extra") else "given"
+        outcome = self.world.run_cell(step.label, step.source, role=role, defines=step.defines)
+        self.book.spent += outcome.seconds
+        if outcome.status in ("died", "timeout"):
+            self.book.undone.add(step.label)
+        if self.hide:
+            return
+        for notice in outcome.notices:
+            self.book.remarks.append(f"{step.label}: {notice}")
+        if outcome.status != "ok" and step.kind != "imports":
+            place = f"{step.label}, line {outcome.line}" if outcome.line else step.label
+            self.book.raised.append(tidy(f"{place}: {outcome.message}"))
+        self._remember_missing(step, outcome.status)
+
+    def _remember_missing(self, step: Step, status: str) -> None:
+        """Why a name will not be there, told now: later the process may have seen too much."""
+        kind = {"timeout": TIMEOUT, "died": DIED}.get(status, MISSING)
+        for name in step.defines:
+            if status == "ok":
+                self.book.context.missing.pop(name, None)
+            else:
+                why = self.world.missing(name) or f"{step.label} failed"
+                self.book.context.missing[name] = (kind, why)
+
+    def _in_g(self, step: Step) -> None:
+        """A given cell here, with the student's functions as proxies where it uses any."""
+        label = f"<given {step.position + 1}>"
+        source = step.source
+        self.given.update(self.world.bind(used(source) & self.students))
+        pieces = source.split("\n") if step.kind == "imports" else [source]
+        for piece in pieces:
+            try:
+                with _quiet():
+                    exec(_compiled(piece, label), self.given)
+            except Exception as error:
+                if step.kind != "imports" and not self.hide:
+                    text = f"{step.label}: this given cell failed in the judge: "
+                    self.book.remarks.append(tidy(f"{text}{type(error).__name__}: {error}"))
+
+    # -- tests
+
+    def test(self, test: Test, source: str, *, scored: bool) -> Outcome:
+        """Run a test cell in a fresh copy of the given names."""
+        started = time.process_time()
+        names = self._names(source)
+        runtime = _Runtime(self.world, self.secret)
+        self.world.test_begins(test.label)
+        value, error = None, None
+        try:
+            names.update(self.world.bind(used(source) & self.students))
+            self._note_absent(source, names)
+            with use(runtime), _quiet(), _steady(self.secret, test.id):
+                value = self._run(source, test, names, scored)
+        except BaseException as caught:  # SystemExit and StudentDied are answers too
+            error = caught
+        ended = self.world.test_ends()
+        self._keep(source, names)
+        self.book.spent += ended.seconds
+        seconds = time.process_time() - started + ended.seconds
+        if error is None and ended.lost:
+            found = lost(ended.status or DIED, ended.lost, hide=self.hide)
+        elif error is not None:
+            found = verdict(error, test, self.book.context, hide=self.hide)
+        else:
+            return self._passed(test, value, runtime, seconds, ended.calls > 0)
+        return Outcome(found.status, Fraction(0), found.message, seconds, True)
+
+    def _passed(
+        self, test: Test, value: Any, runtime: _Runtime, seconds: float, asked: bool
+    ) -> Outcome:
+        try:
+            points = score(value, test.points)
+        except BadScore as error:
+            found = verdict(error, test, self.book.context, hide=self.hide)
+            return Outcome(found.status, Fraction(0), found.message, seconds, asked)
+        message = None if self.hide and points == test.points else runtime.message
+        if points == test.points:
+            return Outcome(PASSED, points, message, seconds, asked)
+        return Outcome(PARTIAL, points, message, seconds, asked)
+
+    def _run(self, source: str, test: Test, names: dict[str, Any], scored: bool) -> Any:
+        """Execute the cell; the value of its last expression where that may be a score."""
+        tree = ast.parse(source)
+        last = last_expression(tree, source) if scored else None
+        if last is None:
+            exec(_compiled(source, filename(test)), names)
+            return None
+        if student_made(tree, self.students):
+            exec(_compiled(source, filename(test)), names)
+            raise BadScore(
+                "the last value of this test comes from the student's code; "
+                "a score has to be worked out by the test"
+            )
+        tree.body.pop()
+        _compiled(source, filename(test))  # for tracebacks
+        exec(compile(tree, filename(test), "exec"), names)
+        return eval(compile(ast.Expression(last.value), filename(test), "eval"), names)
+
+    def _names(self, source: str) -> dict[str, Any]:
+        """The given names; of earlier tests only what this one uses and nothing else defines."""
+        wanted = used(source)
+        names = dict(self.given)
+        names.update({k: v for k, v in self.left_over.items() if k in wanted and k not in names})
+        return names
+
+    def _keep(self, source: str, names: dict[str, Any]) -> None:
+        for name in bound(source)[0] - self.students:
+            if name in names:
+                self.left_over[name] = names[name]
+
+    def _note_absent(self, source: str, names: dict[str, Any]) -> None:
+        missing = self.book.context.missing
+        for name in (used(source) & self.students) - set(names):
+            why = None if self.hide else self.world.missing(name)
+            missing.setdefault(name, (MISSING, why or NOT_DEFINED))
+
+
+class _Runtime(JudgeRuntime):
+    """The judge's runtime, and what `points` said."""
+
+    message: str | None = None
+
+    def report_points(self, earned: Any, message: str | None) -> None:
+        self.message = tidy(str(message)) if message else None
+
+
+def _compiled(source: str, name: str) -> Any:
+    """Code whose tracebacks and `linecache` show the cell's text."""
+    lines = [line + "\n" for line in source.split("\n")]
+    linecache.cache[name] = (len(source), None, lines, name)
+    return compile(source, name, "exec")
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Prints and warnings of a cell go nowhere: they are no verdict."""
+    sink = io.StringIO()
+    with contextlib.redirect_stdout(sink), contextlib.redirect_stderr(sink):
+        with warnings.catch_warnings(), np.errstate():
+            warnings.simplefilter("default")
+            yield
+
+
+@contextlib.contextmanager
+def _steady(secret: bytes, grade_id: str) -> Iterator[None]:
+    """Global generators start alike in every run, so that points never flip."""
+    seed = int.from_bytes(secret[:8] + grade_id.encode("utf-8", "replace"), "little")
+    random.seed(seed)
+    np.random.seed(seed % (1 << 32))
+    yield

@@ -1,0 +1,262 @@
+"""G, the judge's process: reads a job from stdin, writes one JSON line for each thing it knows.
+
+    python -m tito.grading.judge.run < job.json
+
+It runs apart from its caller so that nothing a hand-in does to it, by size or by time, reaches
+the batch. The caller reads JSON and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from tito import forbid
+from tito.errors import UserError
+from tito.grading.judge import harden
+from tito.grading.judge.job import Job
+from tito.grading.judge.messages import Context, tidy
+from tito.grading.judge.passes import Book, Outcome, Walk
+from tito.grading.judge.plan import Plan, Step, Test, make_plan
+from tito.grading.judge.rebuild import Rebuilt, rebuild
+from tito.grading.judge.result import FAILED, LATER, PASSED, TIMEOUT
+from tito.grading.judge.submission import read_submission
+from tito.grading.judge.text import visible
+from tito.grading.judge.world import World, contracts_of
+from tito.grading.stage import make_stage
+from tito.notebook import Role
+
+Emit = Callable[[dict[str, Any]], None]
+# What the judge itself may need beside a student's largest values.
+OWN_MEMORY = 4 << 30
+
+
+def main() -> None:
+    """Read the job, grade, say "done". Anything else that ends the process is told by silence."""
+    job = Job.from_json(sys.stdin.buffer.read().decode("ascii"))
+    emit = _private_stdout()
+    harden.close_memory()
+    harden.limit_memory(job.limits.memory + OWN_MEMORY)
+    harden.poison_empty_arrays()
+    harden.stand_in_for_here()
+    if job.package is not None:
+        sys.path.insert(0, str(job.package.parent))
+    os.environ["MPLBACKEND"] = "agg"
+    Judge(job, emit).run()
+    emit({"event": "done"})
+
+
+def _private_stdout() -> Emit:
+    """A writer to the real stdout; what anybody else prints from now on goes nowhere."""
+    out = os.fdopen(os.dup(1), "w", encoding="ascii")
+    sink = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(sink, 1)
+    lock = threading.Lock()
+
+    def emit(event: dict[str, Any]) -> None:
+        with lock:
+            out.write(json.dumps(event) + "\n")
+            out.flush()
+
+    return emit
+
+
+class Judge:
+    """One job from bytes to points."""
+
+    def __init__(self, job: Job, emit: Emit) -> None:
+        self.job = job
+        self.emit = emit
+        self.settled = set(job.finished)
+        self.running: Test | None = None
+        self.watch = harden.Watch(self._gave_up)
+
+    def run(self) -> None:
+        job = self.job
+        try:
+            submission = read_submission(job.submission)
+        except UserError as error:
+            self.emit({"event": "broken", "reason": error.message})
+            return
+        rebuilt = rebuild(job.master, submission, job.release)
+        if not (rebuilt.ours or rebuilt.solutions):
+            reason = f"none of its cells belongs to {job.module or 'this module'}: another file?"
+            self.emit({"event": "broken", "reason": reason})
+            return
+        plan = make_plan(job.master, rebuilt)
+        self.book = Book(self._context(plan), undone=set(job.undone))
+        self._deviations(rebuilt.deviations)
+        self._settle_without_running(plan, rebuilt)
+        self._walk(plan, hide=False)
+        if self._hidden_left(plan):
+            self._walk(plan, hide=True)
+
+    def _context(self, plan: Plan) -> Context:
+        cells = self.job.master.cells
+        open_text = "\n".join(
+            visible(c) for c in cells if not c.hidden and c.role is not Role.SOLUTION
+        )
+        owner = {name: e for e in plan.exercises for name in e.names}
+        return Context({}, open_text + "\n" + " ".join(owner), owner)
+
+    # -- what needs no run
+
+    def _settle_without_running(self, plan: Plan, rebuilt: Rebuilt) -> None:
+        routes = self._forbidden(plan, rebuilt)
+        for test in plan.tests:
+            if (test.hidden and self.job.visible_only) or test.empty:
+                self._settle(test, LATER, None, None)
+            elif test.exercise in routes:
+                self._settle(test, FAILED, Fraction(0), routes[test.exercise])
+
+    def _forbidden(self, plan: Plan, rebuilt: Rebuilt) -> dict[int, str]:
+        """For each exercise that took a forbidden route: which, and where."""
+        given = {f"given {s.label}": s.source for s in plan.steps if _is_given(s)}
+        pieces = [*rebuilt.solutions.values(), *rebuilt.extras.values()]
+        own = {piece.label: piece.source for part in pieces for piece in part}
+        found = {}
+        for exercise in plan.exercises:
+            if not exercise.forbid:
+                continue
+            findings = forbid.find({**given, **own}, sorted(exercise.names), exercise.forbid)
+            if findings:
+                first = findings[0]
+                found[exercise.position] = tidy(
+                    f"{first.label}, line {first.line}: {first.route} is a forbidden route here "
+                    f"(#| forbid: {first.set}); the exercise is about doing it yourself"
+                )
+        return found
+
+    # -- the two walks
+
+    def _walk(self, plan: Plan, *, hide: bool) -> None:
+        job = self.job
+        contracts = {}
+        for source, writes in plan.contracts:
+            contracts.update(contracts_of(source, writes))
+        with make_stage(job.package, job.package_modules, job.files) as stage:
+            world = World(make_engine(job.engine), stage, job.limits, contracts)
+            try:
+                if not self._may_run(world):
+                    return
+                walk = Walk(plan, world, job.secret, self.book, hide=hide)
+                for step in plan.steps[: self._how_far(plan, hide)]:
+                    self._step(walk, step, hide)
+                self._report([] if hide else list(world.notes))
+            finally:
+                world.close()
+
+    def _how_far(self, plan: Plan, hide: bool) -> int:
+        """Nothing below the last test matters, but a student wants to hear of all cells."""
+        if self.job.visible_only:
+            return len(plan.steps)
+        wanted = (i for i, step in enumerate(plan.steps) if self._wanted(step, hide))
+        return max(wanted, default=-1) + 1
+
+    def _may_run(self, world: World) -> bool:
+        """Foreign code runs confined, or by an explicit wish."""
+        self.emit({"event": "isolation", "layers": list(world.layers)})
+        return bool(world.layers) or self.job.unconfined
+
+    def _step(self, walk: Walk, step: Step | Test, hide: bool) -> None:
+        if isinstance(step, Step):
+            self.emit({"event": "begin", "label": step.label})
+            self.watch.allow(self.job.limits.test)
+            walk.step(step)
+        elif self._wanted(step, hide):
+            self._test(walk, step, hide)
+        self.watch.allow(None)
+
+    def _wanted(self, step: Step | Test, hide: bool) -> bool:
+        """Whether this walk has to run a test."""
+        if not isinstance(step, Test) or step.id in self.settled:
+            return False
+        if hide:
+            return step.has_secret
+        return not step.hidden and bool(step.shown.strip())
+
+    def _test(self, walk: Walk, test: Test, hide: bool) -> None:
+        if self.book.spent > self.job.limits.notebook:
+            why = f"the notebook used more than {self.job.limits.notebook:g} s before this test"
+            self._settle(test, TIMEOUT, Fraction(0), why)
+            return
+        self.running = test
+        self.emit({"event": "begin", "label": test.label, "id": test.id})
+        self.watch.allow(self.job.limits.test)
+        partly = test.has_secret and not hide
+        source = test.shown if partly else test.source
+        outcome = walk.test(test, source, scored=not partly)
+        self.running = None
+        if partly and outcome.status == PASSED and not self.job.visible_only:
+            return  # its hidden part decides, in the second walk
+        self._settle(test, outcome.status, outcome.points, outcome.message, outcome)
+
+    def _hidden_left(self, plan: Plan) -> bool:
+        if self.job.visible_only:
+            return False
+        return any(t.has_secret and t.id not in self.settled for t in plan.tests)
+
+    # -- what the caller hears
+
+    def _settle(
+        self,
+        test: Test,
+        status: str,
+        points: Fraction | None,
+        message: str | None,
+        outcome: Outcome | None = None,
+    ) -> None:
+        if test.id in self.settled:
+            return
+        self.settled.add(test.id)
+        if outcome is not None and status == PASSED and not outcome.asked:
+            self.book.remarks.append(f"{test.id}: passed without asking the student's code")
+        self.emit(
+            {
+                "event": "cell",
+                "id": test.id,
+                "status": status,
+                "points": None if points is None else str(points),
+                "message": message,
+                "seconds": outcome.seconds if outcome else 0.0,
+            }
+        )
+
+    def _deviations(self, remarks: list[str]) -> None:
+        self.emit({"event": "deviations", "remarks": list(remarks)})
+
+    def _report(self, notes: list[str]) -> None:
+        self._deviations([*self.book.remarks, *notes])
+        self.emit({"event": "raised", "cells": list(self.book.raised)})
+        self.book.remarks.clear()
+        self.book.raised.clear()
+
+    def _gave_up(self) -> None:
+        """Called by the watch's thread right before it ends the process."""
+        if self.running is not None:
+            seconds = self.job.limits.test
+            self._settle(
+                self.running, TIMEOUT, Fraction(0), f"the test took more than {seconds:g} s"
+            )
+
+
+def _is_given(step: Step | Test) -> bool:
+    return isinstance(step, Step) and step.kind == "given"
+
+
+def make_engine(name: str) -> Any:
+    """The engine of that name."""
+    if name == "spawn":
+        from tito.grading.engine.spawn import SpawnEngine
+
+        return SpawnEngine()
+    raise ValueError(f"no engine is called {name!r}")
+
+
+if __name__ == "__main__":
+    main()

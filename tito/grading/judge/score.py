@@ -1,0 +1,153 @@
+"""Partial credit: the last value of a test cell as points, and where that value may come from.
+
+nbgrader's rule: no last value means full points, a number means that many. Here a number is a
+number and nothing else, 0 is 0, and a value that came from the student's code is never a score.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from tito.notebook.points import display, exact
+
+# Calls whose answer is the judge's own verdict, whatever it was given.
+_VERDICTS = {
+    "all",
+    "allclose",
+    "any",
+    "array_equal",
+    "array_equiv",
+    "callable",
+    "hasattr",
+    "isclose",
+    "isinstance",
+    "issubclass",
+}
+# These hand on what the student's function returned.
+_HAND_ON = {"expect_fresh", "expect_unchanged"}
+
+
+class BadScore(Exception):
+    """The last value is no number of points: a mistake of the test, for the instructor."""
+
+
+def score(value: Any, points: Fraction) -> Fraction:
+    """The points that the last value of a test cell stands for.
+
+    >>> score(None, Fraction(4)), score(0, Fraction(4)), score(2.5, Fraction(4))
+    (Fraction(4, 1), Fraction(0, 1), Fraction(5, 2))
+    """
+    if value is None:
+        return points
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if isinstance(value, (np.integer, np.floating)):
+        value = value.item()
+    if isinstance(value, bool) or type(value) not in (int, float, Fraction):
+        kind = type(value).__name__
+        raise BadScore(f"the last value of this test is a {kind}, not a number of points")
+    if not math.isfinite(value):
+        raise BadScore("the last value of this test is not a finite number of points")
+    if value < 0 or exact(value) > points:
+        raise BadScore(
+            f"the last value of this test is {value:g}, not between 0 and {display(points)} points"
+        )
+    return exact(value)
+
+
+def last_expression(tree: ast.Module, source: str) -> ast.Expr | None:
+    """The statement whose value a notebook would show; a final `;` hides it, as in Jupyter."""
+    last = tree.body[-1] if tree.body else None
+    if not isinstance(last, ast.Expr) or _ends_with_semicolon(last, source):
+        return None
+    return last
+
+
+def _ends_with_semicolon(node: ast.Expr, source: str) -> bool:
+    rest = source.split("\n")[node.end_lineno - 1 :]
+    first = rest[0].encode("utf-8", "surrogatepass")[node.end_col_offset :]
+    return first.decode("utf-8", "surrogatepass").lstrip().startswith(";")
+
+
+def student_made(tree: ast.Module, students: set[str]) -> bool:
+    """Whether the last expression may be a value that the student's code chose.
+
+    students : names that stand for the student's functions and data
+
+    Followed through assignments and the cell's own functions, without regard to order. What
+    compares, or is a verdict of the judge (`np.allclose`, a check of tito.checks), is clean:
+    `2 * (f(3) == 9)` is a score, `f(3)` is none.
+    """
+    last = tree.body[-1]
+    if not isinstance(last, ast.Expr):
+        return False
+    dirty = set(students)
+    trusted = _trusted(tree)
+    while grown := _grow(tree, dirty, trusted):
+        dirty |= grown
+    return _dirty(last.value, dirty, trusted)
+
+
+def _trusted(tree: ast.Module) -> set[str]:
+    """Names whose calls give the judge's own word."""
+    names = set(_VERDICTS)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tito.checks"):
+            names |= {a.asname or a.name for a in node.names if a.name not in _HAND_ON}
+    return names | {"points", "counts", "expect_close", "expect_equal", "expect_raises"}
+
+
+def _grow(tree: ast.Module, dirty: set[str], trusted: set[str]) -> set[str]:
+    """Names that take a dirty value somewhere in the cell and are not known as dirty yet."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        for target, value in _flows(node):
+            if _dirty(value, dirty, trusted):
+                found |= {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            values = [n.value for n in ast.walk(node) if isinstance(n, (ast.Return, ast.Yield))]
+            if any(v is not None and _dirty(v, dirty, trusted) for v in values):
+                found.add(node.name)
+    return found - dirty
+
+
+def _flows(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+    """(target, value) pairs of a statement that binds names."""
+    if isinstance(node, ast.Assign):
+        return [(target, node.value) for target in node.targets]
+    if isinstance(node, (ast.AugAssign, ast.NamedExpr)):
+        return [(node.target, node.value)]
+    if isinstance(node, ast.AnnAssign):
+        return [(node.target, node.value)] if node.value else []
+    if isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
+        return [(node.target, node.iter)]
+    if isinstance(node, ast.withitem):
+        return [(node.optional_vars, node.context_expr)] if node.optional_vars else []
+    return []
+
+
+def _dirty(node: ast.AST, dirty: set[str], trusted: set[str]) -> bool:
+    if isinstance(node, ast.Name):
+        return node.id in dirty
+    if isinstance(node, ast.Compare) or (
+        isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
+    ):
+        return False
+    if isinstance(node, ast.IfExp):
+        return _dirty(node.body, dirty, trusted) or _dirty(node.orelse, dirty, trusted)
+    if isinstance(node, ast.Call):
+        name = getattr(node.func, "id", getattr(node.func, "attr", None))
+        if name == "points":  # hands its argument on as it is
+            return any(_dirty(a, dirty, trusted) for a in [*node.args, *_values(node.keywords)])
+        if name in trusted:
+            return False
+    return any(_dirty(child, dirty, trusted) for child in ast.iter_child_nodes(node))
+
+
+def _values(keywords: list[ast.keyword]) -> list[ast.expr]:
+    return [k.value for k in keywords if k.arg != "message"]

@@ -1,0 +1,90 @@
+"""Cell text as the judge looks at it: hidden regions, magics, imports, comparison."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from tito.notebook import Cell
+from tito.strip import HIDDEN_TESTS, regions
+
+_MAGIC = re.compile(r"^\s*[%!?]")
+_CELL_MAGIC = re.compile(r"^\s*%%")
+
+
+def hidden_lines(cell: Cell) -> set[int]:
+    """Numbers of the lines in hidden regions, markers included; UserError for markers unpaired."""
+    return {
+        line
+        for region in regions(cell, HIDDEN_TESTS)
+        for line in range(region.begin, region.end + 1)
+    }
+
+
+def visible(cell: Cell) -> str:
+    """The cell without its hidden regions, as students have it. Line numbers stay."""
+    hidden = hidden_lines(cell)
+    lines = cell.source.split("\n")
+    return "\n".join("" if n in hidden else text for n, text in enumerate(lines, 1))
+
+
+def without_magics(source: str) -> str:
+    """The cell as plain Python, line numbers kept: what IPython alone understands is blanked.
+
+    A cell that parses is left as it is: `%` at the start of a line may be arithmetic.
+    """
+    if parse(source) is not None:
+        return source
+    return "\n".join("" if _MAGIC.match(line) else line for line in source.split("\n"))
+
+
+def parse(source: str) -> ast.Module | None:
+    """The syntax tree, or None for what is no Python (whatever the parser thinks of it)."""
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def is_python(source: str) -> bool:
+    """The cell parses, magics and top-level await (which a notebook allows) aside."""
+    flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    if any(_CELL_MAGIC.match(line) for line in source.split("\n")[:1]):
+        source = source.partition("\n")[2]
+    try:
+        compile(without_magics(source), "<cell>", "exec", flags)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def same_text(one: str, other: str) -> bool:
+    """Whether two cells say the same; see `canonical`."""
+    return normal(one) == normal(other) or canonical(one) == canonical(other)
+
+
+def canonical(source: str) -> str:
+    """What a cell does, as text: layout, comments and the words of asserts do not count."""
+    tree = parse(source)
+    if tree is None or not tree.body:
+        return normal(source)
+    try:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assert):
+                node.msg = None
+        return ast.dump(tree)
+    except RecursionError:
+        return normal(source)
+
+
+def normal(source: str) -> str:
+    """The text without blank lines and without blanks at line ends."""
+    lines = (line.rstrip() for line in source.split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+def import_lines(source: str) -> list[str]:
+    """The import statements at the top level of a cell, one a line."""
+    tree = parse(without_magics(source))
+    body = tree.body if tree else []
+    return [ast.unparse(n) for n in body if isinstance(n, (ast.Import, ast.ImportFrom))]
