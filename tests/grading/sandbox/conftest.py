@@ -16,7 +16,9 @@ import pytest
 HERE = Path(__file__).parent
 PACKAGE = HERE.parents[2] / "tito" / "grading"
 NOBODY = 65534
-VICTIM_FILES = "solution.py append_to_me delete_me move_me link_me empty_me chmod_me utime_me label_me"
+VICTIM_FILES = (
+    "solution.py append_to_me delete_me move_me link_me empty_me chmod_me utime_me label_me"
+)
 LIMITS = {"memory_bytes": 3 << 30, "cpu_seconds": 60, "file_bytes": 10 << 20}
 
 
@@ -41,7 +43,9 @@ def needs(attack):
     return attack_names()[attack]
 
 
-def run_child(scratch, work, *, caged=True, user=None, without=(), readable=(), world=None, **limits):
+def run_child(
+    scratch, work, *, caged=True, user=None, without=(), readable=(), world=None, **limits
+):
     """Run cage.py; its answer with `code`, the exit status."""
     request = {
         "package": str(PACKAGE),
@@ -85,9 +89,7 @@ def child(tmp_path):
 def all_attacks():
     """Every attack tried once: by user, then caged or free. {(user, caged): answer}"""
     users = [None, NOBODY] if os.geteuid() == 0 else [None]
-    return {
-        (user, caged): run_attacks(user, caged) for user in users for caged in (True, False)
-    }
+    return {(user, caged): run_attacks(user, caged) for user in users for caged in (True, False)}
 
 
 def run_attacks(user, caged):

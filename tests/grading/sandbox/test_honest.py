@@ -96,8 +96,7 @@ def test_multiprocessing_locks_serve_threads(child):
         assert value == [3000]
         queue = multiprocessing.pool.ThreadPool(1).apply(lambda: 7)
         assert queue == 7
-        """
-        .replace("import multiprocessing,", "import multiprocessing.pool,"),
+        """.replace("import multiprocessing,", "import multiprocessing.pool,"),
     )
 
 
@@ -200,7 +199,10 @@ def test_packages_and_their_metadata_are_found(child):
 
 
 def test_output_goes_to_nowhere_on_request(child):
-    check(child, "open('/dev/null', 'w').write('x'); assert open('/dev/zero', 'rb').read(2) == b'\\0\\0'")
+    check(
+        child,
+        "open('/dev/null', 'w').write('x'); assert open('/dev/zero', 'rb').read(2) == b'\\0\\0'",
+    )
 
 
 def test_own_crash_and_own_signals_work(child):

@@ -20,13 +20,14 @@ def limit(limits: object) -> str | None:
         import resource
     except ImportError:
         return None
-    for name, value in _wanted(limits).items():
+    for name, value in wanted(limits).items():
         _lower(resource, name, value)
     _few_arenas()
     return "rlimits"
 
 
-def _wanted(limits: object) -> dict[str, int]:
+def wanted(limits: object) -> dict[str, int]:
+    """The limits by the names of the resource module."""
     memory, cpu, file = (int(getattr(limits, name, default)) for name, default in DEFAULTS.items())
     return {
         "RLIMIT_AS": memory,

@@ -10,6 +10,7 @@ import os
 import site
 import sys
 from collections.abc import Iterable, Iterator
+from glob import glob
 from pathlib import Path
 
 # The course's own packages hold solutions and hidden tests; S gets its share in the staging folder.
@@ -129,7 +130,7 @@ def _hidden() -> Iterator[Path]:
     """Copies of the course's packages, also where this interpreter does not look for any."""
     folders = _import_folders()
     for prefix in {*_prefixes(), "/usr", "/usr/local"}:
-        folders += Path(prefix).glob("lib*/python3*/*-packages")
+        folders += map(Path, glob(os.path.join(prefix, "lib*", "python3*", "*-packages")))
     for folder in folders:
         for name in HIDDEN_PACKAGES:
             path = folder / name

@@ -1,0 +1,125 @@
+"""The layers together: names, order, what is missing, and the package on its own."""
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tito.grading.sandbox import available, is_isolating, landlock, layers, rlimits
+
+PACKAGE = Path(layers.__file__).parent
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="about Linux's layers")
+
+
+def test_only_a_closed_file_system_is_isolation():
+    assert is_isolating(["landlock7", "seccomp", "rlimits"])
+    assert is_isolating(["landlock1"])
+    assert is_isolating(["mounts"])
+    assert not is_isolating(["seccomp", "rlimits", "capabilities"])
+    assert not is_isolating([])
+
+
+def test_package_imports_only_the_standard_library():
+    for file in PACKAGE.glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ImportFrom):
+                assert node.level == 1 or node.module.split(".")[0] in sys.stdlib_module_names, file
+                assert node.level < 2, f"{file.name} reaches out of the package"
+            elif isinstance(node, ast.Import):
+                for name in node.names:
+                    assert name.name.split(".")[0] in sys.stdlib_module_names, file
+
+
+@pytest.mark.parametrize("module", ["ctypes", "subprocess", "tempfile", "json", "numpy"])
+def test_import_alone_loads_nothing_heavy(module):
+    code = (
+        f"import sys; before = set(sys.modules); sys.path.append({str(PACKAGE.parent)!r}); "
+        f"import sandbox; assert {module!r} not in set(sys.modules) - before"
+    )
+    subprocess.run([sys.executable, "-I", "-c", code], check=True)
+
+
+@LINUX
+def test_available_names_what_a_child_gets(child):
+    assert available() == child("pass").layers
+
+
+@LINUX
+def test_layers_can_be_left_out(child):
+    answer = child("open('/etc/passwd').read()", without=["landlock", "seccomp", "capabilities"])
+    assert answer.layers == ["rlimits"]
+    assert answer.outcomes == "worked"
+
+
+@LINUX
+def test_layer_that_is_missing_is_not_named(child):
+    source = """
+import sandbox, sandbox.landlock, sandbox.seccomp
+sandbox.landlock.version = lambda: 0
+sandbox.seccomp.MACHINES = {}
+assert sandbox.confine(world.scratch, [], None, without=["capabilities"]) == ["rlimits"]
+"""
+    assert child(source, caged=False).outcomes == "worked"
+
+
+@pytest.mark.parametrize("platform", ["darwin", "win32"])
+def test_other_systems_get_limits_at_most(child, platform):
+    source = f"""
+import os, sys, sandbox
+sys.platform = {platform!r}
+if sys.platform == "win32":
+    sys.modules["resource"] = None
+layers = sandbox.confine(world.scratch, sandbox.readable_paths(), None)
+sys.platform = {sys.platform!r}
+assert layers == ([] if {platform!r} == "win32" else ["rlimits"]), layers
+assert os.getcwd() == os.path.realpath(world.scratch)
+"""
+    assert child(source, caged=False).outcomes == "worked"
+
+
+def test_limits_are_taken_or_defaulted():
+    class Partly:
+        memory_bytes = 123 << 20
+
+    wanted = rlimits.wanted(Partly())
+    assert wanted["RLIMIT_AS"] == 123 << 20
+    assert wanted["RLIMIT_FSIZE"] == rlimits.DEFAULTS["file_bytes"]
+    assert wanted["RLIMIT_CPU"] == rlimits.DEFAULTS["cpu_seconds"]
+
+
+@LINUX
+def test_limits_are_never_raised(child):
+    source = """
+import resource, sandbox
+from types import SimpleNamespace
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 2000))
+sandbox.confine(world.scratch, [], SimpleNamespace(file_bytes=10**6), without=["landlock"])
+assert resource.getrlimit(resource.RLIMIT_FSIZE) == (1000, 2000)
+"""
+    assert child(source, caged=False).outcomes == "worked"
+
+
+@LINUX
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no /proc")
+def test_root_keeps_no_power_but_reading(child):
+    if os.geteuid() != 0:
+        pytest.skip("does not run as root")
+    answer = child(
+        """
+status = dict(line.split(":", 1) for line in open("/proc/self/status").read().splitlines())
+assert int(status["CapEff"], 16) == int(status["CapPrm"], 16) == 1 << 2, status["CapEff"]
+assert int(status["NoNewPrivs"]) == 1
+"""
+    )
+    assert answer.outcomes == "worked", answer.outcomes
+
+
+@LINUX
+def test_here_the_cage_has_walls():
+    """Where the kernel has Landlock, the cage must use it: no quiet loss of isolation."""
+    if landlock.version() == 0:
+        pytest.skip("this kernel has no Landlock")
+    assert is_isolating(available())
