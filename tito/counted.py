@@ -417,8 +417,7 @@ def _wrapped(i: Any, n: int, axis: int) -> int:
         i = operator.index(i)
     except TypeError:
         raise IndexError(
-            "only integers, slices (`:`) and ellipsis (`...`) are valid indices"
-            " of a counted array"
+            "only integers, slices (`:`) and ellipsis (`...`) are valid indices of a counted array"
         ) from None
     if not -n <= i < n:
         raise IndexError(f"index {i} is out of bounds for axis {axis} with size {n}")
@@ -494,7 +493,14 @@ def _refuse_whole_array_methods() -> None:
     for name, symbol in symbols.items():
         for prefix in ("", "r", "i"):
             setattr(CountedArray, f"__{prefix}{name}__", _refusing(f"arithmetic ({symbol})"))
-    for name, symbol in {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}.items():
+    for name, symbol in {
+        "lt": "<",
+        "le": "<=",
+        "gt": ">",
+        "ge": ">=",
+        "eq": "==",
+        "ne": "!=",
+    }.items():
         setattr(CountedArray, f"__{name}__", _refusing(f"comparing ({symbol})"))
     for name in ("neg", "pos", "abs", "invert", "divmod", "rdivmod"):
         setattr(CountedArray, f"__{name}__", _refusing(f"arithmetic ({name})"))

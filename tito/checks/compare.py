@@ -66,18 +66,10 @@ class Bound:
         return np.max(sizes, initial=0.0, where=np.isfinite(sizes))
 
 
-EXACT = Bound(inner=0, scale=0.0)
-
-
 def close(got: Any, want: Any, bound: Bound) -> Difference | None:
     """How `got` differs from `want`, or None. `want` is an array or a number."""
-    if type(want) is np.ndarray:
-        difference = _array_form(got, want)
-    else:
-        difference = _number_form(got, want)
-    if difference:
-        return difference
-    return _values(np.asarray(got), np.asarray(want), bound)
+    form = _array_form if type(want) is np.ndarray else _number_form
+    return form(got, want) or _values(np.asarray(got), np.asarray(want), bound)
 
 
 def check_expected(want: Any) -> None:
@@ -99,7 +91,7 @@ def equal(got: Any, want: Any, where: str = "") -> Difference | None:
     if type(got) is not type(want):
         return _type_difference(got, f"{_a(type(want))}", where)
     if type(want) is np.ndarray:
-        return _array_form(got, want) or _exact_values(got, want)
+        return _placed(_array_form(got, want) or _exact_values(got, want), where)
     if type(want) in (list, tuple):
         return _equal_items(got, want, where)
     if type(want) is dict:
@@ -119,13 +111,20 @@ def arrays_equal(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return same
 
 
+def _placed(difference: Difference | None, where: str) -> Difference | None:
+    """The same, of an array inside a list or dict."""
+    if difference and where:
+        difference.problem, difference.focus = f"{difference.problem}, in the array{where}", None
+    return difference
+
+
 def _equal_items(got: Any, want: Any, where: str) -> Difference | None:
     if len(got) != len(want):
         return Difference(
             f"{len(got)} items{where}, expected {len(want)}", "a wrong number of items"
         )
     for i, (g, w) in enumerate(zip(got, want)):
-        difference = equal(g, w, f"{where or ' in the result'}[{i}]")
+        difference = equal(g, w, f"{where or ' at '}[{i}]")
         if difference:
             return difference
     return None
@@ -139,7 +138,7 @@ def _equal_dicts(got: dict, want: dict, where: str) -> Difference | None:
     if surplus:
         return Difference(f"{len(surplus)} keys too many{where}", "a key too many")
     for key in want:
-        difference = equal(got[key], want[key], f"{where or ' in the result'}[{key!r}]")
+        difference = equal(got[key], want[key], f"{where or ' at '}[{key!r}]")
         if difference:
             return difference
     return None
@@ -191,8 +190,10 @@ def _type_difference(got: Any, expected: str, where: str = "") -> Difference:
         problem, tries = "returned a 0-d array", ["result[()] or float(result) is the number in it"]
     else:
         problem, tries = f"returned {_a(type(got))}", []
+        if isinstance(got, np.generic) and expected in ("an int", "a float", "a bool"):
+            tries = [f"{expected.split()[1]}(...) makes it a Python number"]
     if where:
-        problem, tries = problem.replace("returned", f"it has{where}"), []
+        problem, tries = f"{problem.removeprefix('returned ')}{where}", []
     return Difference(f"{problem}, expected {expected}", "a wrong type", tries=tries)
 
 
@@ -204,7 +205,8 @@ def _a(kind: type) -> str:
     name = names.get(kind, kind.__name__)
     if issubclass(kind, np.generic):
         name = f"np.{name}"
-    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
+    vowel = name[0] in "aeiouAEIOU" or name.startswith("np.")
+    return f"{'an' if vowel else 'a'} {name}"
 
 
 def _values(got: np.ndarray, want: np.ndarray, bound: Bound) -> Difference | None:

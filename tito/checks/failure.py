@@ -11,9 +11,11 @@ LABEL_WIDTH = 10
 class Failure:
     """One failed check, in the parts its message is made of.
 
-    case    : "relu_loops  n=7": the function and the inputs that show the mistake
+    function: the function's name
     problem : "wrong from element 3 on"
     kind    : the property that failed, without any value: "a wrong value", "a wrong dtype"
+    case    : "relu_loops  n=7": the function and the inputs that show the mistake; "" where the
+              problem is a whole sentence
     rows    : (label, text) pairs printed below, e.g. ("got", "[1. 2.] float64 (2,)")
     likely  : the cause that explains the wrong answer, where one of the test's own was found
     tries   : what to try next, the author's words or ours
@@ -21,9 +23,9 @@ class Failure:
     """
 
     function: str
-    case: str
     problem: str
     kind: str
+    case: str = ""
     rows: list[tuple[str, str]] = field(default_factory=list)
     likely: str | None = None
     tries: list[str] = field(default_factory=list)
@@ -31,7 +33,7 @@ class Failure:
 
     def text(self) -> str:
         """The whole message."""
-        lines = [f"{self.case}: {self.problem}"]
+        lines = [f"{self.case}: {self.problem}" if self.case else self.problem]
         lines += [_row(label, text) for label, text in self.rows]
         if self.likely:
             lines.append(_row("likely", self.likely))

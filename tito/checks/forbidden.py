@@ -1,0 +1,84 @@
+"""Forbidden routes in plain Jupyter and nbgrader, where no judge looks at the whole notebook.
+
+IPython keeps the source of every cell it ran. The exercise's cell there carries its own
+`#| forbid: blas`; the test cell that is running now names the functions it tests.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from tito.checks.failure import CheckFailed, Failure
+
+# What was decided for a cell that is still running: (execution count, names) -> findings.
+_decided: dict[tuple[int, frozenset[str]], list] = {}
+
+
+def refuse_forbidden(names: Iterable[str]) -> None:
+    """Raise CheckFailed if a function among `names` goes a way that its exercise forbids."""
+    shell = _shell()
+    if shell is None:
+        return
+    key = (shell.execution_count, frozenset(names))
+    if key not in _decided:
+        _decided.clear()
+        _decided[key] = _search(_history(shell), key[1])
+    if _decided[key]:
+        raise CheckFailed.of(_failure(_decided[key]))
+
+
+def _shell() -> Any:
+    """The running IPython shell; None in plain Python. Never imports IPython."""
+    module = sys.modules.get("IPython")
+    return module.get_ipython() if module else None
+
+
+def _history(shell: Any) -> dict[str, str]:
+    """The cells that ran before this one, as typed, by the number Jupyter shows beside them."""
+    raw = list(shell.history_manager.input_hist_raw)
+    return {f"cell [{i}]": source for i, source in enumerate(raw[:-1]) if source.strip()}
+
+
+def _search(cells: dict[str, str], names: frozenset[str]) -> list:
+    """Findings of every exercise that one of the names belongs to.
+
+    A function belongs to the cell that defined it last.
+    """
+    if not any("forbid" in source for source in cells.values()):
+        return []
+    # Imported late: most notebooks forbid nothing.
+    from tito.forbid import SETS, find
+    from tito.notebook import directives
+    from tito.notebook.names import bound
+
+    home: dict[str, str] = {}
+    for label, source in cells.items():
+        home |= dict.fromkeys(bound(source)[0] & names, label)
+    findings = []
+    for label in dict.fromkeys(home.values()):
+        words = [w for d in directives(cells[label]) if d.name == "forbid" for w in d.words]
+        sets = [word for word in words if word in SETS]
+        roots = [name for name, where in home.items() if where == label]
+        if sets:
+            findings += find(cells, sorted(roots), sets, start=label)
+    return findings
+
+
+def _failure(findings: list) -> Failure:
+    from tito.forbid import SETS
+
+    first = findings[0]
+    forbidden = SETS[first.set]
+    function = first.via[0] if first.via else "this exercise"
+    where = [f"{f.label}, line {f.line}: {f.route}" for f in findings[:3]]
+    if len(findings) > 3:
+        where.append(f"and in {len(findings) - 3} more places")
+    return Failure(
+        function=function,
+        problem=f"{function} uses {forbidden.what}, which this exercise forbids",
+        kind=f"uses {forbidden.what}, which this exercise forbids",
+        rows=[("where", "\n".join(where))],
+        tries=[forbidden.advice],
+    )

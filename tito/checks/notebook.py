@@ -1,0 +1,76 @@
+"""The checks in a notebook: the student's functions run in the same process."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from tito.checks.forbidden import refuse_forbidden
+from tito.checks.memory import arrays_in, named_arguments, overlaps, shares
+from tito.checks.runtime import Called, Counts
+from tito.counted import CountedArray, backend_of, counted
+
+MOST_EARLIER_RESULTS = 64
+
+
+class NotebookRuntime:
+    """The default runtime: calls directly, keeps earlier results, counts in this process."""
+
+    def __init__(self) -> None:
+        # Kept alive on purpose: freed memory is given out again, and then a fresh result would
+        # seem to share memory with an earlier one.
+        self._earlier: list[np.ndarray] = []
+
+    def call(self, func: Callable, args: tuple, kwargs: dict) -> Called:
+        result = func(*args, **kwargs)
+        named = named_arguments(func, args, kwargs)
+        shared = [
+            f"argument {name}"
+            for name, value in named
+            if name != "out" and _any_pair(shares, result, value)
+        ]
+        given = [a for _, value in named for _, a in arrays_in(value)]
+        earlier = [a for a in self._earlier if not any(shares(a, g) for g in given)]
+        if any(_any_pair(overlaps, result, a) for a in earlier):
+            shared.append("an earlier result")
+        self._earlier += [array for _, array in arrays_in(result)]
+        del self._earlier[:-MOST_EARLIER_RESULTS]
+        return Called(result, tuple(shared))
+
+    def forget(self) -> None:
+        self._earlier.clear()
+
+    def remote_array(self, array: np.ndarray, name: str | None) -> CountedArray:
+        return counted(array, writeable=name == "out")
+
+    def counts(self, array: CountedArray) -> Counts:
+        backend = backend_of(array)
+        return Counts(backend.reads, backend.writes)
+
+    def secret(self) -> bytes:
+        return b""
+
+    def worker(self) -> int:
+        return threading.get_ident()
+
+    def before_check(self, names: Iterable[str]) -> None:
+        refuse_forbidden(names)
+
+    def describe(self, func: Callable) -> str:
+        while isinstance(func, functools.partial):
+            func = func.func
+        return getattr(func, "__name__", type(func).__name__)
+
+    def report_points(self, earned: Any, message: str | None) -> None:
+        if message:
+            print(message)
+
+
+def _any_pair(test: Callable, result: Any, other: Any) -> bool:
+    """Whether any array in one value and any in the other pass a test of two arrays."""
+    theirs = [array for _, array in arrays_in(other)]
+    return any(test(mine, array) for _, mine in arrays_in(result) for array in theirs)

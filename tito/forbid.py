@@ -1,0 +1,596 @@
+"""Forbidden routes: "no @ here", checked on the syntax tree.
+
+A set such as `blas` names every way to one library routine. `find` looks at the functions an
+exercise asks for and at everything they reach: helpers, classes and variables of any cell, by
+whatever name. The rules:
+
+- Code that no root reaches is nobody's business: a scratch cell may use `@`.
+- A mention counts, called or not: `map(np.dot, ...)`, `partial(np.dot, a)`, `f = np.dot`.
+- Names are resolved: `import numpy as q`, `from numpy import dot as d`, `la = np.linalg`,
+  `getattr(np, "dot")`, `np.__dict__["dot"]`, `sys.modules["numpy"]`, `importlib.import_module`.
+  A parameter or a local variable hides the global name; the student's own function `dot` is
+  followed like any helper and is no route by its name.
+- `x.dot` on anything that is not a known module is the array method. It is not when `x` is
+  `self` or an instance of a class of the notebook that defines `dot` and has no base class.
+- What cannot be read counts where it can only hide something: `getattr(np, name)` with a computed
+  name, `eval`, `exec`, `compile`, `ctypes`.
+- Words in strings and comments, keyword arguments and attributes being assigned are no mentions.
+
+A definition that was replaced before the exercise's own cell is dead; from that cell on every
+definition counts, so that a later harmless twin hides nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class ForbidSet:
+    """The routes to one thing that an exercise wants written by hand.
+
+    what      : what is forbidden, for people
+    advice    : what to do instead
+    operators : syntax-tree names of binary operators
+    functions : library -> names; any module of the library counts (numpy.linalg.matmul)
+    methods   : names of array methods
+    """
+
+    what: str
+    advice: str
+    functions: Mapping[str, frozenset[str]]
+    methods: frozenset[str] = frozenset()
+    operators: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, order=True)
+class Finding:
+    """One forbidden route: where it stands and how it is written.
+
+    via : the functions through which it is reached, from the root on
+    """
+
+    label: str
+    line: int
+    route: str
+    set: str
+    via: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.label}, line {self.line}: {self.route} (forbid: {self.set})"
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_PRODUCTS = _names(
+    "dot matmul einsum einsum_path tensordot inner outer vdot vecdot matvec vecmat multi_dot"
+    " matrix_power convolve correlate kron"
+)
+_TENSOR_PRODUCTS = _PRODUCTS | _names("mm bmm mv addmm addmv addbmm baddbmm linear")
+_GEMM = frozenset(
+    p + name for p in "sd" for name in _names("gemm gemv dot symm symv trmm ger syrk")
+)
+_SUMS = _names(
+    "sum nansum mean nanmean average reduce reduceat trace var std cumsum cumulative_sum"
+)
+_MAXIMA = _names("max min amax amin argmax argmin nanmax nanmin prod ptp any all norm")
+_SCANS = _names("cumsum cumprod nancumsum nancumprod cumulative_sum cumulative_prod")
+_ACCUMULATE = frozenset({"accumulate"})
+_TENSOR_LIBRARIES = ("torch", "jax", "tensorflow", "cupy")
+# In these a function is also reached as a method of the array class: numpy.ndarray.dot.
+_ARRAY_LIBRARIES = ("numpy", *_TENSOR_LIBRARIES)
+
+
+def _libraries(numpy: frozenset[str], **others: frozenset[str]) -> dict[str, frozenset[str]]:
+    """The same names for NumPy and for the libraries that copy its names."""
+    return {"numpy": numpy, "scipy": numpy} | dict.fromkeys(_TENSOR_LIBRARIES, numpy) | others
+
+
+SETS: dict[str, ForbidSet] = {
+    "blas": ForbidSet(
+        what="a library's matrix product",
+        advice="write the sum over the inner index yourself",
+        operators=frozenset({"MatMult"}),
+        functions={
+            "numpy": _PRODUCTS,
+            "scipy": _PRODUCTS | _GEMM,
+            "math": frozenset({"sumprod"}),
+            "operator": frozenset({"matmul", "imatmul", "__matmul__", "__imatmul__"}),
+            **dict.fromkeys(_TENSOR_LIBRARIES, _TENSOR_PRODUCTS),
+        },
+        # Only dot and the dunders are methods of an array; the others name NumPy's functions
+        # beyond doubt, also where the module behind them cannot be resolved.
+        methods=_names(
+            "dot __matmul__ __rmatmul__ __imatmul__ matmul einsum tensordot vdot multi_dot"
+        ),
+    ),
+    "sum": ForbidSet(
+        what="a library's sum",
+        advice="add the terms up in a loop of your own",
+        functions=_libraries(_SUMS, math=frozenset({"fsum", "sumprod"})),
+        methods=_names("sum mean trace var std cumsum"),
+    ),
+    "reductions": ForbidSet(
+        what="a library's reduction",
+        advice="write the loop over the elements yourself",
+        functions=_libraries(_SUMS | _MAXIMA, math=frozenset({"fsum", "sumprod"})),
+        methods=_names("sum mean trace var std cumsum max min argmax argmin prod ptp any all"),
+    ),
+    "scan": ForbidSet(
+        what="a library's running sum",
+        advice="keep the running total yourself",
+        functions=_libraries(_SCANS | _ACCUMULATE, itertools=_ACCUMULATE, pandas=_SCANS),
+        methods=_SCANS | _ACCUMULATE,
+    ),
+}
+
+# Ways to run code that a syntax tree does not show.
+_UNREADABLE = {"builtins.eval", "builtins.exec", "builtins.compile"}
+_UNREADABLE_LIBRARIES = ("ctypes", "cffi", "_ctypes")
+_GETTERS = {"operator.attrgetter", "operator.methodcaller"}
+# Cell magics whose body is Python that runs in the notebook's own namespace.
+_PYTHON_MAGICS = ("time", "timeit", "capture", "prun", "memit", "mprun")
+_MAGIC_LINE = re.compile(r"^(\s*)(?:[%!?]|.*\?\s*$)")
+
+
+def find(
+    sources: Mapping[str, str],
+    roots: Iterable[str],
+    sets: Iterable[str],
+    start: str | None = None,
+) -> list[Finding]:
+    """The forbidden routes that the functions named in `roots` reach, in the cells' order.
+
+    sources : label -> source of the code cells that ran before the exercise's last test, in order;
+              given cells as well, for a given helper may hold the route
+    roots   : the names that the exercise's solution cell defines in the master
+    sets    : keys of SETS; an unknown one is a ValueError
+    start   : label of the exercise's cell; the last cell that defines a root if not given
+
+    >>> find({"cell 1": "def f(a, b):\\n    return a @ b"}, ["f"], ["blas"])
+    [Finding(label='cell 1', line=2, route='a @ b', set='blas', via=('f',))]
+    """
+    sets = list(sets)
+    unknown = [name for name in sets if name not in SETS]
+    if unknown:
+        raise ValueError(f"no forbid set is called {unknown[0]!r}; there are {', '.join(SETS)}")
+    cells = [_Cell.read(label, source) for label, source in sources.items()]
+    search = _Search(cells, sets, _start_index(cells, set(roots), start))
+    for root in roots:
+        search.follow(root, search.start, (root,))
+    order = {cell.label: i for i, cell in enumerate(cells)}
+    return sorted(search.findings.values(), key=lambda f: (order[f.label], f.line, f.route))
+
+
+def python_source(source: str) -> str:
+    """A cell with its magics and `!` lines blanked, so that it parses; line numbers stay."""
+    lines = source.split("\n")
+    first = next((i for i, line in enumerate(lines) if line.strip()), 0)
+    if lines[first].startswith("%%"):
+        magic = lines[first][2:].split(maxsplit=1)
+        if not magic or magic[0] not in _PYTHON_MAGICS:
+            return ""
+        lines[first] = ""
+    try:
+        ast.parse("\n".join(lines))
+    except (SyntaxError, ValueError):
+        lines = [_without_magic(line) for line in lines]
+    return "\n".join(lines)
+
+
+def _without_magic(line: str) -> str:
+    match = _MAGIC_LINE.match(line)
+    return f"{match.group(1)}pass" if match else line
+
+
+@dataclass
+class _Cell:
+    """What one cell binds at its top level."""
+
+    label: str
+    defined: dict[str, list[ast.AST]] = field(default_factory=dict)
+    stars: list[str] = field(default_factory=list)
+
+    @classmethod
+    def read(cls, label: str, source: str) -> _Cell:
+        cell = cls(label)
+        try:
+            tree = ast.parse(python_source(source))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return cell  # a cell that does not parse has defined nothing
+        for name, node in _bindings(tree.body):
+            cell.defined.setdefault(name, []).append(node)
+        cell.stars = [
+            node.module or ""
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and any(a.name == "*" for a in node.names)
+        ]
+        return cell
+
+
+def _start_index(cells: list[_Cell], roots: set[str], start: str | None) -> int:
+    """The index of the exercise's cell."""
+    if start is not None:
+        return [cell.label for cell in cells].index(start)
+    defining = [i for i, cell in enumerate(cells) if roots & cell.defined.keys()]
+    return max(defining, default=0)
+
+
+@dataclass(frozen=True)
+class _Import:
+    """A name that stands for a library's module or function."""
+
+    path: str
+
+
+def _bindings(body: Iterable[ast.AST]) -> Iterator[tuple[str, ast.AST | _Import]]:
+    """Every (name, what it is bound to) of a scope; nested functions keep theirs to themselves."""
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield node.name, node
+            continue
+        if isinstance(node, ast.Import):
+            yield from _import_bindings(node)
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                yield alias.asname or alias.name, _Import(f"{node.module or ''}.{alias.name}")
+        elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr)):
+            yield from _assigned(node)
+        elif isinstance(node, (ast.For, ast.AsyncFor)):
+            yield from ((name, node.iter) for name in _target_names(node.target))
+        elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+            yield from ((n, node.context_expr) for n in _target_names(node.optional_vars))
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            yield node.name, ast.Constant(None)
+        if not isinstance(node, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp)):
+            yield from _bindings(ast.iter_child_nodes(node))
+
+
+def _import_bindings(node: ast.Import) -> Iterator[tuple[str, _Import]]:
+    for alias in node.names:
+        if alias.asname:
+            yield alias.asname, _Import(alias.name)
+        else:
+            top = alias.name.split(".")[0]
+            yield top, _Import(top)
+
+
+def _assigned(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    for target in targets:
+        pairs = [(target, node.value)]
+        both = (ast.Tuple, ast.List)
+        unpacked = isinstance(target, both) and isinstance(node.value, both)
+        if unpacked and len(target.elts) == len(node.value.elts):
+            pairs = list(zip(target.elts, node.value.elts))
+        for part, value in pairs:
+            for name in _target_names(part):
+                yield name, value if value is not None else ast.Constant(None)
+
+
+def _target_names(target: ast.AST) -> list[str]:
+    return [
+        node.id
+        for node in ast.walk(target)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    ]
+
+
+@dataclass(frozen=True)
+class _Scope:
+    """Where a piece of code stands: its cell, and the names of the functions around it."""
+
+    cell: int
+    local: Mapping[str, list[ast.AST | _Import]]
+    owner: ast.ClassDef | None = None
+    self_name: str | None = None
+
+    def inside(self, node: ast.AST) -> _Scope:
+        """The scope of a function's, lambda's or comprehension's body."""
+        local = dict(self.local)
+        names: dict[str, list[ast.AST | _Import]] = {}
+        arguments = getattr(node, "args", None)
+        if isinstance(arguments, ast.arguments):
+            for argument in _arguments(arguments):
+                names.setdefault(argument, []).append(_PARAMETER)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            declared = _declared_global(node)
+            for name, bound in _bindings(node.body):
+                if name not in declared:
+                    names.setdefault(name, []).append(bound)
+        for generator in getattr(node, "generators", ()):
+            for name in _target_names(generator.target):
+                names.setdefault(name, []).append(_PARAMETER)
+        local.update(names)
+        return _Scope(self.cell, local, self.owner, self.self_name)
+
+
+_PARAMETER = ast.Constant(None)
+
+
+def _arguments(arguments: ast.arguments) -> list[str]:
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    every += [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
+    return [a.arg for a in every]
+
+
+def _declared_global(node: ast.AST) -> set[str]:
+    declared = [n.names for n in ast.walk(node) if isinstance(n, (ast.Global, ast.Nonlocal))]
+    return {name for names in declared for name in names}
+
+
+class _Search:
+    """One walk from the roots through everything they reach."""
+
+    def __init__(self, cells: list[_Cell], sets: list[str], start: int) -> None:
+        self.cells = cells
+        self.sets = sets
+        self.start = start
+        self.findings: dict[tuple, Finding] = {}
+        self._visited: set[int] = set()
+        self._stars = {star for cell in cells for star in cell.stars}
+
+    def alive(self, name: str, at: int) -> list[tuple[int, ast.AST | _Import]]:
+        """The global definitions of a name that hold from cell `at` on, with their cells."""
+        last = next((i for i in range(at, -1, -1) if name in self.cells[i].defined), None)
+        indices = [] if last is None else [last]
+        indices += [i for i in range(at + 1, len(self.cells)) if name in self.cells[i].defined]
+        return [(i, node) for i in indices for node in self.cells[i].defined[name]]
+
+    def follow(self, name: str, at: int, via: tuple[str, ...]) -> None:
+        """Search every live global definition of a name."""
+        for index, node in self.alive(name, at):
+            if isinstance(node, _Import) or id(node) in self._visited:
+                continue
+            self._visited.add(id(node))
+            self.walk(node, _Scope(index, {}), via)
+
+    def walk(self, node: ast.AST, scope: _Scope, via: tuple[str, ...]) -> None:
+        """Search a piece of code, following the names it uses."""
+        self._check(node, scope, via)
+        if isinstance(node, ast.ClassDef):
+            scope = _Scope(scope.cell, scope.local, node, None)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            scope = self._function_scope(node, scope)
+        elif isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+            scope = scope.inside(node)
+        for child in ast.iter_child_nodes(node):
+            self.walk(child, scope, via)
+
+    def _function_scope(self, node: ast.AST, scope: _Scope) -> _Scope:
+        inner = scope.inside(node)
+        method = scope.owner is not None and node in scope.owner.body
+        names = _arguments(node.args)
+        if method and names:
+            inner = _Scope(inner.cell, inner.local, scope.owner, names[0])
+        return inner
+
+    def _check(self, node: ast.AST, scope: _Scope, via: tuple[str, ...]) -> None:
+        if isinstance(node, (ast.BinOp, ast.AugAssign)):
+            self._report(node, scope, via, lambda s: type(node.op).__name__ in s.operators)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            self._check_name(node, scope, via)
+        elif isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
+            self._check_access(node, scope, via)
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                path = f"{node.module or ''}.{alias.name}"
+                self._report(node, scope, via, lambda s, p=path: _names_function(s, p))
+
+    def _check_name(self, node: ast.Name, scope: _Scope, via: tuple[str, ...]) -> None:
+        for path in self.paths(node, scope):
+            self._report_path(node, path, scope, via)
+        if node.id not in scope.local:
+            functions = [
+                n
+                for _, n in self.alive(node.id, self.start)
+                if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+            ]
+            self.follow(node.id, self.start, (*via, node.id) if functions else via)
+
+    def _check_access(self, node: ast.AST, scope: _Scope, via: tuple[str, ...]) -> None:
+        """x.name, getattr(x, "name"), x.__dict__["name"]: a library's function or a method."""
+        if isinstance(getattr(node, "ctx", None), ast.Store):
+            return
+        for path in self.paths(node, scope):
+            self._report_path(node, path, scope, via)
+        if isinstance(node, ast.Call) and _GETTERS & self.paths(node.func, scope):
+            self._check_getter(node, scope, via)
+        base, name = self._member(node, scope)
+        if base is None:
+            return
+        modules = self.paths(base, scope)
+        if name is None:
+            if modules:
+                self._report(node, scope, via, lambda s: any(_is_library(s, m) for m in modules))
+        elif not modules and not self._is_own_instance(base, name, scope):
+            self._report(node, scope, via, lambda s: name in s.methods)
+
+    def _check_getter(self, node: ast.Call, scope: _Scope, via: tuple[str, ...]) -> None:
+        """operator.attrgetter("dot"): the name alone, of whatever it will be asked."""
+        text = self._text(node.args[0], scope) if node.args else None
+        name = text.split(".")[-1] if text else None
+        self._report(node, scope, via, lambda s: name is None or _any_name(s, name))
+
+    def _member(self, node: ast.AST, scope: _Scope) -> tuple[ast.AST | None, str | None]:
+        """(base, name) of an access; the name is None where it is computed."""
+        if isinstance(node, ast.Attribute):
+            return node.value, node.attr
+        if isinstance(node, ast.Call) and len(node.args) >= 2:
+            named = "builtins.getattr" in self.paths(node.func, scope)
+            return (node.args[0], self._text(node.args[1], scope)) if named else (None, None)
+        if isinstance(node, ast.Subscript):
+            holder = node.value
+            if isinstance(holder, ast.Attribute) and holder.attr == "__dict__":
+                return holder.value, self._text(node.slice, scope)
+            one = isinstance(holder, ast.Call) and holder.args
+            if one and "builtins.vars" in self.paths(holder.func, scope):
+                return holder.args[0], self._text(node.slice, scope)
+        return None, None
+
+    def paths(self, node: ast.AST, scope: _Scope, depth: int = 0) -> set[str]:
+        """The library paths that an expression may stand for: {"numpy.linalg"}; else empty."""
+        if depth > 8:
+            return set()
+        if isinstance(node, ast.Name):
+            return self._name_paths(node.id, scope, depth)
+        if isinstance(node, ast.Subscript):
+            return self._subscript_paths(node, scope, depth)
+        if isinstance(node, ast.Call):
+            called = self.paths(node.func, scope, depth + 1)
+            if called & {"builtins.__import__", "importlib.import_module"} and node.args:
+                text = self._text(node.args[0], scope)
+                return {text} if text else {"builtins.eval"}
+        choices = _choices(node)
+        if choices:
+            return set().union(*(self.paths(c, scope, depth + 1) for c in choices))
+        base, name = self._member(node, scope)
+        if base is None or name is None:
+            return set()
+        return {f"{path}.{name}" for path in self.paths(base, scope, depth + 1)}
+
+    def _subscript_paths(self, node: ast.Subscript, scope: _Scope, depth: int) -> set[str]:
+        """sys.modules["numpy"], globals()["np"], np.__dict__["dot"], or one item of a literal."""
+        holder = node.value
+        table = self.paths(holder, scope, depth + 1)
+        text = self._text(node.slice, scope)
+        if "sys.modules" in table:
+            return {text} if text else set()
+        if isinstance(holder, ast.Call) and not holder.args and text:
+            called = self.paths(holder.func, scope, depth + 1)
+            if called & {"builtins.globals", "builtins.locals", "builtins.vars"}:
+                return self._name_paths(text, _Scope(scope.cell, {}), depth + 1)
+        base, name = self._member(node, scope)
+        if base is not None and name is not None:
+            return {f"{path}.{name}" for path in self.paths(base, scope, depth + 1)}
+        return table
+
+    def _name_paths(self, name: str, scope: _Scope, depth: int) -> set[str]:
+        if name in scope.local:
+            nodes = [(scope.cell, node) for node in scope.local[name]]
+        else:
+            nodes = self.alive(name, self.start)
+            if not nodes:
+                found = {f"{star}.{name}" for star in self._stars}
+                return found | ({f"builtins.{name}"} if hasattr(builtins, name) else set())
+        paths: set[str] = set()
+        for cell, node in nodes:
+            if isinstance(node, _Import):
+                paths.add(node.path)
+            else:
+                same = isinstance(node, ast.Name) and node.id == name
+                where = scope if name in scope.local else _Scope(cell, {})
+                paths |= set() if same else self.paths(node, where, depth + 1)
+        return paths
+
+    def _text(self, node: ast.AST, scope: _Scope, depth: int = 0) -> str | None:
+        """The string that an expression is, where it can be read; None otherwise."""
+        if isinstance(node, ast.Constant):
+            return node.value if isinstance(node.value, str) else None
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            parts = [self._text(side, scope, depth) for side in (node.left, node.right)]
+            return "".join(parts) if None not in parts else None
+        if isinstance(node, ast.JoinedStr):
+            parts = [self._text(part, scope, depth) for part in node.values]
+            return "".join(parts) if None not in parts else None
+        if isinstance(node, ast.FormattedValue):
+            return self._text(node.value, scope, depth)
+        if isinstance(node, ast.Name) and depth < 4:
+            bound = scope.local.get(node.id) or [n for _, n in self.alive(node.id, self.start)]
+            if len(bound) == 1 and isinstance(bound[0], ast.AST):
+                return self._text(bound[0], scope, depth + 1)
+        return None
+
+    def _is_own_instance(self, base: ast.AST, name: str, scope: _Scope) -> bool:
+        """Whether `base` is an object of a class of the notebook that itself defines `name`."""
+        if isinstance(base, ast.Call):
+            made = self._class_called(base, scope)
+            return made is not None and _defines(made, name)
+        if not isinstance(base, ast.Name):
+            return False
+        if base.id == scope.self_name and scope.owner is not None:
+            return _defines(scope.owner, name)
+        local = base.id in scope.local
+        values = scope.local[base.id] if local else [n for _, n in self.alive(base.id, self.start)]
+        classes = [self._class_called(value, scope) for value in values]
+        return bool(classes) and all(c is not None and _defines(c, name) for c in classes)
+
+    def _class_called(self, value: ast.AST | _Import, scope: _Scope) -> ast.ClassDef | None:
+        """The class of the notebook that `value` makes an instance of."""
+        if not (isinstance(value, ast.Call) and isinstance(value.func, ast.Name)):
+            return None
+        name = value.func.id
+        nodes = scope.local.get(name) or [n for _, n in self.alive(name, self.start)]
+        classes = [n for n in nodes if isinstance(n, ast.ClassDef)]
+        return classes[0] if len(classes) == len(nodes) == 1 else None
+
+    def _report_path(self, node: ast.AST, path: str, scope: _Scope, via: tuple[str, ...]) -> None:
+        unreadable = path in _UNREADABLE or path.split(".")[0] in _UNREADABLE_LIBRARIES
+        self._report(node, scope, via, lambda s: unreadable or _names_function(s, path), path)
+
+    def _report(self, node, scope: _Scope, via: tuple[str, ...], forbids, path: str = "") -> None:
+        """Note the node for the first set that forbids it."""
+        for name in self.sets:
+            if forbids(SETS[name]):
+                label = self.cells[scope.cell].label
+                route = _shown(node, path)
+                key = (label, node.lineno, node.end_col_offset, name)
+                self.findings.setdefault(key, Finding(label, node.lineno, route, name, via))
+                return
+
+
+def _choices(node: ast.AST) -> list[ast.expr]:
+    """The expressions of which one may be the value: of a condition, a list, a dict, a :=."""
+    if isinstance(node, ast.IfExp):
+        return [node.body, node.orelse]
+    if isinstance(node, ast.BoolOp):
+        return node.values
+    if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
+        return node.elts
+    if isinstance(node, ast.Dict):
+        return node.values
+    return [node.value] if isinstance(node, (ast.NamedExpr, ast.Starred)) else []
+
+
+def _is_library(forbidden: ForbidSet, path: str) -> bool:
+    return path.split(".")[0] in forbidden.functions
+
+
+def _names_function(forbidden: ForbidSet, path: str) -> bool:
+    """Whether a library path ends in one of the set's names: numpy.linalg.matmul, numpy.dot."""
+    library, *rest = path.split(".")
+    names = forbidden.functions.get(library, frozenset())
+    if library in _ARRAY_LIBRARIES:
+        names |= forbidden.methods
+    return bool(rest) and rest[-1] in names
+
+
+def _any_name(forbidden: ForbidSet, name: str) -> bool:
+    return name in forbidden.methods or any(name in n for n in forbidden.functions.values())
+
+
+def _defines(owner: ast.ClassDef, name: str) -> bool:
+    """Whether a class without bases defines a method or sets an attribute of this name."""
+    if owner.bases or owner.keywords:
+        return False
+    for node in ast.walk(owner):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name:
+            return True
+        stored = isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+        if stored and node.attr == name:
+            return True
+    return False
+
+
+def _shown(node: ast.AST, path: str) -> str:
+    """The route as written, with the library's name where an alias hides it."""
+    text = ast.unparse(node).split("\n")[0]
+    text = text if len(text) <= 60 else text[:57] + "..."
+    hidden = path and path.split(".")[-1] not in text
+    return f"{text} (that is {path})" if hidden else text
