@@ -31,7 +31,6 @@ from tito.grading.judge.plan import check_master
 from tito.grading.judge.result import (
     BROKEN,
     DIED,
-    LATER,
     MANUAL,
     TIMEOUT,
     CellResult,
@@ -216,7 +215,7 @@ class _Process:
         others = [p for p in environment.get("PYTHONPATH", "").split(os.pathsep) if p]
         environment["PYTHONPATH"] = os.pathsep.join([home, *others])
         environment.setdefault("OPENBLAS_NUM_THREADS", "1")
-        self._errors = tempfile.TemporaryFile(dir=folder)
+        self._errors = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed in __exit__)
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tito.grading.judge.run"],
             stdin=subprocess.PIPE,

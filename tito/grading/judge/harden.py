@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import sys
@@ -30,10 +31,8 @@ def limit_memory(most: int) -> None:
         return
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
     wanted = most if hard == resource.RLIM_INFINITY else min(most, hard)
-    try:
+    with contextlib.suppress(ValueError, OSError):  # macOS refuses what Linux allows
         resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
-    except (ValueError, OSError):  # macOS refuses what Linux allows
-        pass
 
 
 def poison_empty_arrays() -> None:

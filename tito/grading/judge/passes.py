@@ -221,10 +221,14 @@ def _compiled(source: str, name: str) -> Any:
 def _quiet() -> Iterator[None]:
     """Prints and warnings of a cell go nowhere: they are no verdict."""
     sink = io.StringIO()
-    with contextlib.redirect_stdout(sink), contextlib.redirect_stderr(sink):
-        with warnings.catch_warnings(), np.errstate():
-            warnings.simplefilter("default")
-            yield
+    with (
+        contextlib.redirect_stdout(sink),
+        contextlib.redirect_stderr(sink),
+        warnings.catch_warnings(),
+        np.errstate(),
+    ):
+        warnings.simplefilter("default")
+        yield
 
 
 @contextlib.contextmanager

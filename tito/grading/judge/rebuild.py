@@ -169,9 +169,7 @@ class _Rebuilder:
         elif ours.role is Role.TEST and not again:
             self._report_test(at, cell)
         elif ours.role is Role.GIVEN and cell.kind == "code":
-            if not same_text(cell.source, self.handed_out[at].source):
-                self._note(cell, "given cell edited: the course's runs, then the edited one")
-                self._extra(at, n, cell)
+            self._take_given(at, n, cell)
 
     def _take_solution(self, at: int, n: int, cell: Cell) -> None:
         if cell.kind == "code":
@@ -179,6 +177,12 @@ class _Rebuilder:
             self.result.solutions.setdefault(at, []).append(piece)
         else:
             self._note(cell, f"{self.master[at].grade_id} is no longer a code cell")
+
+    def _take_given(self, at: int, n: int, cell: Cell) -> None:
+        """An edited given cell may hold what the student's own code needs: it runs after ours."""
+        if not same_text(cell.source, self.handed_out[at].source):
+            self._note(cell, "given cell edited: the course's runs, then the edited one")
+            self._extra(at, n, cell)
 
     def _report_test(self, at: int, cell: Cell) -> None:
         if cell.kind != "code":
