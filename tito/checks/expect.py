@@ -227,7 +227,7 @@ def _checked_inner(inner: float) -> float:
 
 
 def _checked_scale(scale: Any) -> Any:
-    if scale is not None and np.isnan(np.asarray(scale, dtype=np.float64)).all():
+    if scale is not None and np.size(scale) and np.isnan(np.asarray(scale, np.float64)).all():
         raise ValueError("scale is a number, or an array of numbers")
     return scale
 
