@@ -90,10 +90,11 @@ After this module you will be able to say, in one sentence, what this module is 
 
 | | |
 |---|---|
-| Hours | 2 |
-| Difficulty | easy |
-| Needs | functions, NumPy arrays |
-| Your code goes to | `tinykernels/@PACKAGE@.py` |
+| hours | 2 |
+| difficulty | 1 of 5 |
+| needs | functions, NumPy arrays |
+| code goes to | `tinykernels/@PACKAGE@.py` |
+| points | 4 by tests, 2 by hand |
 """
 
 # %%
@@ -220,6 +221,8 @@ expect_close(expect_unchanged(axpy_loops, 0.5, x, y), want)
 expect_raises(ValueError, axpy_loops, 1.0, ramp(3), ramp(2))
 
 # %% nbgrader=@test axpy_loops-hidden 1@ tags=["hidden-tests", "raises-exception"]
+# 1 point, checked after hand-in
+### BEGIN HIDDEN TESTS
 generator = rng("axpy_loops-hidden")
 for n in (3, 33, 101):
     for dtype in (np.float32, np.float64):
@@ -227,6 +230,7 @@ for n in (3, 33, 101):
         y = generator.standard_normal(n).astype(dtype)
         want = axpy_specification(0.75, x, y)
         expect_close(expect_fresh(axpy_loops, 0.75, x, y), want, hint="try a reversed view")
+### END HIDDEN TESTS
 
 # %% nbgrader=@test axpy_loops-count 1@ tags=["raises-exception"]
 left, right = ramp(9), ramp(9)

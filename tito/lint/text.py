@@ -245,6 +245,34 @@ def solution_region(module: Module) -> Iterator[Hit]:
             )
 
 
+@rule("hidden-region")
+def hidden_region(module: Module) -> Iterator[Hit]:
+    """nbgrader knows regions, not our tag: without one its own release shows the hidden test."""
+    for cell in module.tests:
+        outside = _outside_hidden(cell)
+        if cell.hidden and outside:
+            yield Hit(
+                "code of a hidden test stands outside ### BEGIN / END HIDDEN TESTS: nbgrader's own "
+                "release would show it",
+                cell,
+                outside[0],
+                "put the markers around all of the cell's code",
+            )
+
+
+def _outside_hidden(cell: Cell) -> list[int]:
+    inside, found = False, []
+    for number, line in _lines(cell):
+        text = line.strip()
+        if text.startswith(BEGIN + "HIDDEN"):
+            inside = True
+        elif text.startswith(END + "HIDDEN"):
+            inside = False
+        elif text and not text.startswith("#") and not inside:
+            found.append(number)
+    return found
+
+
 @rule("docstring-cell")
 def docstring_cell(module: Module) -> Iterator[Hit]:
     """A text cell written as a docstring must be raw where it holds a backslash (LaTeX)."""
