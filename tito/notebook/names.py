@@ -24,12 +24,14 @@ class Names:
     imported  : bound by an import
     used      : read, in functions, classes and comprehensions too: name -> first line
     annotated : read in an annotation: name -> first line
+    quoted    : read in an annotation that is a string: name -> first line
     """
 
     assigned: set[str] = field(default_factory=set)
     imported: set[str] = field(default_factory=set)
     used: dict[str, int] = field(default_factory=dict)
     annotated: dict[str, int] = field(default_factory=dict)
+    quoted: dict[str, int] = field(default_factory=dict)
 
 
 def bound(source: str) -> tuple[set[str], set[str]]:
@@ -41,7 +43,7 @@ def bound(source: str) -> tuple[set[str], set[str]]:
 def used(source: str) -> set[str]:
     """Global names that the cell reads, in functions, classes and comprehensions too."""
     found = of_source(source)
-    return set(found.used) | set(found.annotated)
+    return {*found.used, *found.annotated, *found.quoted}
 
 
 def of_source(source: str) -> Names:
@@ -70,6 +72,14 @@ def of_tree(tree: ast.Module) -> Names:
     found.imported -= found.assigned
     _Reader(found).visit(tree)
     return found
+
+
+def at_import(statement: ast.stmt) -> dict[str, int]:
+    """Global names that running the statement reads at once: decorators, defaults and the bodies
+    of classes, but not those of functions; name -> first line."""
+    found = Names()
+    _Reader(found, at_import=True).visit(statement)
+    return found.used
 
 
 def _declared_global(tree: ast.Module) -> set[str]:
@@ -191,8 +201,9 @@ class _Scope:
 class _Reader(ast.NodeVisitor):
     """Notes each name that is read and belongs to the module."""
 
-    def __init__(self, found: Names) -> None:
+    def __init__(self, found: Names, at_import: bool = False) -> None:
         self.found = found
+        self.at_import = at_import
         self.scopes: list[_Scope] = []
         self.in_annotation = False
 
@@ -209,8 +220,12 @@ class _Reader(ast.NodeVisitor):
 
     def visit_Name(self, node: ast.Name) -> None:
         if isinstance(node.ctx, ast.Load) and self._is_global(node.id):
-            kind = self.found.annotated if self.in_annotation else self.found.used
-            kind.setdefault(node.id, node.lineno)
+            self._kind(node).setdefault(node.id, node.lineno)
+
+    def _kind(self, node: ast.Name) -> dict[str, int]:
+        if not self.in_annotation:
+            return self.found.used
+        return self.found.quoted if hasattr(node, "quoted") else self.found.annotated
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         self.generic_visit(node)
@@ -230,6 +245,8 @@ class _Reader(ast.NodeVisitor):
         types = _Scope({p.name for p in getattr(node, "type_params", [])})
         annotations = [p.annotation for p in parameters] + [node.returns]
         self._annotations(types, [a for a in annotations if a is not None])
+        if self.at_import:
+            return
         bindings = _Bindings(node.body)
         handlers = _handler_names(node.body)
         local = bindings.local | {p.arg for p in parameters} | types.names | handlers
@@ -240,6 +257,8 @@ class _Reader(ast.NodeVisitor):
     def visit_Lambda(self, node: ast.Lambda) -> None:
         for part in _defaults(node.args):
             self.visit(part)
+        if self.at_import:
+            return
         self._inside(_Scope({p.arg for p in _parameters(node.args)}, closed=True), [node.body])
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
@@ -310,7 +329,7 @@ class _Unquote(ast.NodeTransformer):
             return node
         for part in ast.walk(inner):
             if hasattr(part, "lineno"):
-                part.lineno = node.lineno
+                part.lineno, part.quoted = node.lineno, True
         return inner
 
 

@@ -1,0 +1,256 @@
+"""What an export would write, found out before anything is written; then written in one go."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tito.course import Course, ModuleRef
+from tito.errors import UserError
+from tito.export import target as targets
+from tito.export.gather import Gathered, gather, raise_all
+from tito.export.render import built_from, file_text, is_ours, is_package_file, package_text
+from tito.export.resolve import File, circles, clashes
+from tito.files import back_up, read_text, write_atomic
+from tito.notebook import Notebook, load
+
+
+@dataclass(frozen=True)
+class Missing:
+    """An exercise that is not written yet."""
+
+    module: str
+    exercise: int | None
+    name: str
+
+    def __str__(self) -> str:
+        number = f" (exercise {self.exercise})" if self.exercise else ""
+        return f"{self.name}{number}"
+
+
+@dataclass
+class ExportPlan:
+    """The files that an export makes, whole; nothing of it is on the disk yet.
+
+    files    : path -> text
+    stale    : files of ours that these modules made and do not make any more
+    warnings : odd things that do not stop an export
+    missing  : exercises that are exported as stubs, because they are not written
+    failed   : module -> why it is left out (only of a plan that goes on)
+    """
+
+    course: Course
+    modules: list[str] = field(default_factory=list)
+    files: dict[Path, str] = field(default_factory=dict)
+    stale: list[Path] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    missing: list[Missing] = field(default_factory=list)
+    failed: dict[str, UserError] = field(default_factory=dict)
+
+    @property
+    def changes(self) -> dict[Path, str]:
+        """path -> "new", "changed" or "removed"."""
+        found = {
+            path: "changed" if path.exists() else "new"
+            for path, text in self.files.items()
+            if not path.is_file() or path.read_bytes() != text.encode()
+        }
+        return {**found, **dict.fromkeys(self.stale, "removed")}
+
+
+def plan_notebooks(
+    notebooks: Sequence[tuple[str, Notebook]], others: Sequence[tuple[str, Notebook]] = ()
+) -> tuple[dict[str, str], list[str], list[Missing]]:
+    """(files by path in the package, warnings, missing) of named notebooks; touches no disk.
+
+    others : modules that are not exported now, but whose public names and files are taken
+    """
+    modules = [gather(name, notebook) for name, notebook in notebooks]
+    exported = {name for name, _ in notebooks}
+    known = [gather(n, nb) for n, nb in others if n not in exported]
+    problems = [p for m in modules for p in m.problems] + clashes([*known, *modules])
+    if problems:
+        raise_all(problems)
+    files = [File(m, t) for m in modules for t in m.targets]
+    problems = [p for f in files for p in f.problems]
+    problems += [p for m in modules for p in circles([f for f in files if f.module is m])]
+    if problems:
+        raise_all(problems)
+    warnings = [w for m in modules for w in m.warnings] + [w for f in files for w in f.warnings]
+    return _texts(files), warnings, [m for g in modules for m in _missing(g)]
+
+
+def _texts(files: Iterable[File]) -> dict[str, str]:
+    texts: dict[str, str] = {}
+    for file in files:
+        texts[str(targets.file_of(file.target))] = file_text(file)
+        for package in targets.packages_of(file.target):
+            path = str(targets.file_of(package + ".__init__"))
+            texts[path] = package_text(package)
+    return texts
+
+
+def _missing(module: Gathered) -> list[Missing]:
+    names = [(b, n) for b in module.blocks for n in dict.fromkeys(b.missing)]
+    return [Missing(module.module, b.origin.exercise, n) for b, n in names]
+
+
+def plan_export(
+    course: Course, modules: Sequence[ModuleRef], *, keep_going: bool = False
+) -> ExportPlan:
+    """What exporting these modules would do; UserError with every problem found.
+
+    keep_going : a module with a problem is left out (see `failed`), the others are planned
+    """
+    plan = ExportPlan(course)
+    asked = _loaded(modules, plan if keep_going else None)
+    names = {name for name, _ in asked} | set(plan.failed)
+    others = _readable(ref for ref in course.modules if ref.name not in names)
+    if keep_going:
+        asked = [a for a in asked if _exports_alone(a, asked, others, plan)]
+    texts, plan.warnings, plan.missing = plan_notebooks(asked, others)
+    plan.modules = [name for name, _ in asked]
+    for name, text in texts.items():
+        path = course.package / name
+        if path.is_dir():
+            raise UserError("a folder stands where a file of the package goes", path=path)
+        if path.name != "__init__.py" or _may_write_init(path):
+            plan.files[path] = text
+    plan.stale = _stale(course, plan)
+    return plan
+
+
+def _loaded(modules: Sequence[ModuleRef], plan: ExportPlan | None) -> list[tuple[str, Notebook]]:
+    found = []
+    for ref in modules:
+        try:
+            found.append((ref.name, load(ref.source)))
+        except UserError as error:
+            if plan is None:
+                raise
+            plan.failed[ref.name] = error
+    return found
+
+
+def _readable(modules: Iterable[ModuleRef]) -> list[tuple[str, Notebook]]:
+    """The notebooks of modules that are not asked for; one that cannot be read takes no name."""
+    found = []
+    for ref in modules:
+        try:
+            found.append((ref.name, load(ref.source)))
+        except UserError:
+            continue
+    return found
+
+
+def _exports_alone(one, asked, others, plan: ExportPlan) -> bool:
+    """Does this module export, beside all the others? If not, note why."""
+    rest = [a for a in asked if a[0] != one[0]]
+    try:
+        plan_notebooks([one], [*rest, *others])
+    except UserError as error:
+        plan.failed[one[0]] = error
+        return False
+    return True
+
+
+def _may_write_init(path: Path) -> bool:
+    """A package folder needs an `__init__.py`; one that somebody wrote is left alone."""
+    return not path.exists() or is_ours(read_text(path)[0])
+
+
+def _stale(course: Course, plan: ExportPlan) -> list[Path]:
+    """Files of ours that came from these modules, or from modules that are gone."""
+    there = {m.name for m in course.modules} - set(plan.modules)
+    others = [p for p in sorted(course.package.rglob("*.py")) if p not in plan.files]
+    texts = {p: read_text(p)[0] for p in others if p.is_file()}
+    stale = [p for p, t in texts.items() if (m := built_from(t)) and m not in there]
+    for path, text in texts.items():
+        if is_package_file(text):
+            rest = {*path.parent.rglob("*.py"), *plan.files} - {path, *stale}
+            if not any(path.parent in p.parents for p in rest):
+                stale.append(path)
+    return stale
+
+
+@dataclass
+class Written:
+    """What a write did."""
+
+    changes: dict[Path, str]
+    backups: dict[Path, Path]  # file that was edited by hand -> its copy
+
+
+def write(plan: ExportPlan) -> Written:
+    """Put the planned files on the disk: all of them, or after an error none."""
+    changes = plan.changes
+    memory = _Memory(plan.course)
+    backups = {
+        path: back_up(path, plan.course.root / ".tito" / "backups")
+        for path, what in changes.items()
+        if what != "new" and memory.edited_by_hand(path)
+    }
+    before = {path: path.read_bytes() if path.is_file() else None for path in changes}
+    try:
+        for path in changes:
+            if path in plan.files:
+                write_atomic(path, plan.files[path])
+            else:
+                path.unlink()
+    except BaseException:
+        _put_back(before)
+        raise
+    _remove_empty_folders(plan)
+    memory.note(plan)
+    return Written(changes, backups)
+
+
+def _put_back(before: dict[Path, bytes | None]) -> None:
+    for path, data in before.items():
+        if data is None:
+            path.unlink(missing_ok=True)
+        else:
+            write_atomic(path, data)
+
+
+def _remove_empty_folders(plan: ExportPlan) -> None:
+    for path in plan.stale:
+        folder = path.parent
+        while folder != plan.course.package and {p.name for p in folder.iterdir()} <= {
+            "__pycache__"
+        }:
+            shutil.rmtree(folder)
+            folder = folder.parent
+
+
+class _Memory:
+    """Hashes of what exports wrote last, so that an edit by hand is noticed and kept."""
+
+    def __init__(self, course: Course) -> None:
+        self.course = course
+        self.path = course.root / ".tito" / "exported.json"
+        try:
+            known = json.loads(self.path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            known = {}
+        self.known = known if isinstance(known, dict) else {}
+
+    def _key(self, path: Path) -> str:
+        return path.relative_to(self.course.package).as_posix()
+
+    def edited_by_hand(self, path: Path) -> bool:
+        if not is_ours(read_text(path)[0]):
+            return True
+        last = self.known.get(self._key(path))
+        return last is not None and last != hashlib.sha256(path.read_bytes()).hexdigest()
+
+    def note(self, plan: ExportPlan) -> None:
+        for path, text in plan.files.items():
+            self.known[self._key(path)] = hashlib.sha256(text.encode()).hexdigest()
+        for path in plan.stale:
+            self.known.pop(self._key(path), None)
+        write_atomic(self.path, json.dumps(self.known, indent=1, sort_keys=True) + "\n")

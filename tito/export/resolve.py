@@ -1,0 +1,237 @@
+"""Does every name of a file exist there, once, and before it is needed?"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterable
+
+from tito.errors import UserError
+from tito.export.cell import Block
+from tito.export.gather import Gathered
+from tito.export.imports import FUTURE, Import
+from tito.export.target import import_name
+from tito.notebook import names as scan
+
+_OF_EVERY_MODULE = {"__name__", "__file__", "__doc__", "__package__", "__spec__", "__loader__"}
+KNOWN = {*dir(builtins), *_OF_EVERY_MODULE, "__annotations__", "__builtins__"}
+
+
+def clashes(modules: Iterable[Gathered]) -> list[UserError]:
+    """Public names that two cells make, and files that two modules write."""
+    problems: list[UserError] = []
+    made: dict[str, Block] = {}
+    owners: dict[str, Block] = {}
+    for module in modules:
+        for block in module.blocks:
+            owner = owners.setdefault(block.target, block)
+            if owner.origin.module != block.origin.module:
+                problems.append(
+                    block.origin.error(
+                        f"{_file(block)} is the target of {owner.origin} too",
+                        _export_line(block),
+                        "give one of the two modules another default_exp",
+                    )
+                )
+                continue
+            for name, line in block.public.items():
+                first = made.setdefault(name, block)
+                if first is not block:
+                    problems.append(
+                        block.origin.error(
+                            f"{name} is a public name of {first.origin} too",
+                            line,
+                            "rename one of the two, or begin it with _",
+                        )
+                    )
+    return problems + _folders(owners)
+
+
+def _folders(owners: dict[str, Block]) -> list[UserError]:
+    """A target cannot be a file and the folder of another."""
+    return [
+        owners[outer].origin.error(
+            f"{outer} cannot be a file: {target}, of {block.origin}, needs the folder",
+            _export_line(owners[outer]),
+        )
+        for target, block in owners.items()
+        for outer in owners
+        if target.startswith(outer + ".")
+    ]
+
+
+def _export_line(block: Block) -> int | None:
+    directive = block.origin.cell.directive("export")
+    return directive.line if directive else None
+
+
+def _file(block: Block) -> str:
+    return import_name(block.target)
+
+
+class File:
+    """The blocks of one target and what is known about their names."""
+
+    def __init__(self, module: Gathered, target: str) -> None:
+        self.module = module
+        self.target = target
+        self.blocks = module.of_target(target)
+        self.imports = [i for b in self.blocks for i in b.imports]
+        self.warnings: list[str] = []
+        self.problems: list[UserError] = []
+        self._resolve()
+
+    @property
+    def used(self) -> set[str]:
+        return {
+            n for b in self.blocks for n in (*b.names.used, *b.names.annotated, *b.names.quoted)
+        }
+
+    @property
+    def assigned(self) -> dict[str, Block]:
+        """name -> the first block that makes it (not by an import at the top of a cell)."""
+        found: dict[str, Block] = {}
+        for block in self.blocks:
+            for name in self._made_by(block):
+                found.setdefault(name, block)
+        return found
+
+    def _made_by(self, block: Block) -> set[str]:
+        moved = {i.bound for i in block.imports}
+        return block.names.assigned | (block.names.imported - moved)
+
+    def _resolve(self) -> None:
+        self._imports_clash()
+        self._made_twice()
+        self._hides_builtin()
+        needs_now = not any(i.module == FUTURE and i.name == "annotations" for i in self.imports)
+        for block in self.blocks:
+            wanted = dict(block.names.used)
+            if needs_now:
+                wanted = {**block.names.annotated, **wanted}
+            for name, line in wanted.items():
+                self._find(block, name, line)
+        self._in_order()
+
+    def _imports_clash(self) -> None:
+        """One name for two things: the merged imports could hold only one of them."""
+        first: dict[str, tuple[Block, Import]] = {}
+        for block in self.blocks:
+            for one in block.imports:
+                before, other = first.setdefault(one.bound, (block, one))
+                if other.what != one.what and one.module != FUTURE:
+                    self._problem(block, one.bound, f"{one.bound} is another import in", before)
+        for name, block in self.assigned.items():
+            if name in first and first[name][1].module != FUTURE:
+                self._problem(block, name, f"{name} is made here, but imported in", first[name][0])
+
+    def _problem(self, block: Block, name: str, message: str, other: Block) -> None:
+        line = block.public.get(name) or _line_of(block, name)
+        self.problems.append(
+            block.origin.error(f"{message} {other.origin.cell.label}", line, "rename one of them")
+        )
+
+    def _made_twice(self) -> None:
+        """Two cells with one private name: as in the notebook the later one counts."""
+        first: dict[str, Block] = {}
+        for block in self.blocks:
+            for name in sorted(block.names.assigned):
+                before = first.setdefault(name, block)
+                if before is not block and name not in block.public and name.strip("_"):
+                    self.warnings.append(
+                        block.origin.warning(
+                            f"{name} is made by {before.origin.cell.label} too; the later counts",
+                            _line_of(block, name) or 1,
+                        )
+                    )
+
+    def _hides_builtin(self) -> None:
+        for block in self.blocks:
+            for name, line in block.public.items():
+                if name in KNOWN:
+                    self.warnings.append(
+                        block.origin.warning(f"{name} hides Python's own {name} in this file", line)
+                    )
+
+    def _find(self, block: Block, name: str, line: int) -> None:
+        """Note where `name` comes from; a problem if the file would not know it."""
+        if name in KNOWN or name in self.assigned or any(i.bound == name for i in self.imports):
+            return
+        for other in self.module.blocks:
+            if other.target != self.target and name in other.names.assigned:
+                self.imports.append(Import(import_name(other.target), name))
+                return
+        if any(b.missing and not b.public for b in self.blocks):
+            return  # an exercise that is not written at all would have made it
+        self.problems.append(self._unknown(block, name, line))
+
+    def _unknown(self, block: Block, name: str, line: int) -> UserError:
+        for cell in self.module.notebook.cells:
+            if cell.kind == "code" and name in {*scan.bound(cell.source)[0]}:
+                return block.origin.error(
+                    f"{name} is not in the package: {cell.label} makes it and is not exported",
+                    line,
+                    f"write #| export on the first line of {cell.label}",
+                )
+            if cell.kind == "code" and name in scan.bound(cell.source)[1]:
+                return block.origin.error(
+                    f"{name} is not in the package: {cell.label} imports it and is not exported",
+                    line,
+                    f"copy the import into this cell, or write #| export above it in {cell.label}",
+                )
+        where = "notebooks only" if name in ("display", "get_ipython", "In", "Out") else None
+        return block.origin.error(
+            f"{name} is there in {where}" if where else f"no cell, import or builtin makes {name}",
+            line,
+            f"take {name} out of the exported cell" if where else "is it misspelt?",
+        )
+
+    def _in_order(self) -> None:
+        """What a statement needs at once must stand above it."""
+        later = self.assigned
+        known = KNOWN | {i.bound for i in self.imports}
+        for block in self.blocks:
+            for statement in block.tree.body:
+                now = {n for n in self._made_by(block) if n in _binds(statement)}
+                for name, line in scan.at_import(statement).items():
+                    if name in later and name not in known | now:
+                        self.problems.append(
+                            block.origin.error(
+                                f"{name} is needed here, but {later[name].origin.cell.label} "
+                                "makes it further down",
+                                line,
+                                "move that cell above this one",
+                            )
+                        )
+                known |= _binds(statement)
+
+
+def _binds(statement) -> set[str]:
+    import ast
+
+    found = scan.of_tree(ast.Module([statement], []))
+    return found.assigned | found.imported
+
+
+def _line_of(block: Block, name: str) -> int | None:
+    for statement in block.tree.body:
+        if name in _binds(statement):
+            return statement.lineno
+    return None
+
+
+def circles(files: list[File]) -> list[UserError]:
+    """Files of one module that import each other by names they share."""
+    needs = {f.target: {i.module.removeprefix(import_name("")) for i in f.imports} for f in files}
+    problems = []
+    for file in files:
+        for other in sorted(needs[file.target] & set(needs)):
+            if other != file.target and file.target in needs[other] and file.target < other:
+                problems.append(
+                    file.blocks[0].origin.error(
+                        f"{import_name(file.target)} and {import_name(other)} would import "
+                        "each other",
+                        None,
+                        "send the cells that need each other to one file",
+                    )
+                )
+    return problems
