@@ -169,7 +169,7 @@ def test_check_lists_every_leak():
 def test_the_reviewed_list_lets_a_run_pass(tmp_path):
     path = tmp_path / "leaks_allowed"
     path.write_text(f"# a remark\n\nreason: told in the lecture\n{SOLUTION}\n")
-    allowed = leaks.read_allowed(path)
+    allowed = leaks.allowed_runs(path)
     assert found({"a": SOLUTION}, allowed) == []
     assert found({"a": HIDDEN}, allowed)
 
@@ -191,7 +191,7 @@ def test_an_entry_without_reason_or_effect_is_an_error(tmp_path, text, words):
 
 
 def test_no_list_allows_nothing(tmp_path):
-    assert leaks.read_allowed(tmp_path / "leaks_allowed") == set()
+    assert leaks.allowed_runs(tmp_path / "leaks_allowed") == set()
 
 
 def test_what_cannot_be_searched_is_refused(monkeypatch):

@@ -45,7 +45,7 @@ def generate(course: Course, out: Path, solved: frozenset[str] = frozenset()) ->
     """
     refuse_unless_free(out)
     kit = build(course, solved)
-    leaks.check(kit.files, kit.secrets, leaks.read_allowed(course.root / leaks.ALLOWED_FILE))
+    leaks.check(kit.files, kit.secrets, leaks.allowed_runs(course.root / leaks.ALLOWED_FILE))
     write(kit.files, out)
     return kit
 
@@ -70,15 +70,16 @@ def build(course: Course, solved: frozenset[str] = frozenset()) -> Kit:
         files[f"modules/{ref.name}/{ref.name}.ipynb"] = text
         files[f"{RELEASED}/{ref.name}.ipynb"] = text
         files.update(_data_files(ref))
-        manifest[ref.name] = _entry(text, master)
+        made = stubs.public_names(master, ref.name)
+        manifest[ref.name] = _entry(text, master, made)
         secrets.append(
             leaks.secrets_of(master, student, ref.name, solutions=ref.name not in solved)
         )
-        names += stubs.public_names(master, ref.name)
+        names += made
     files.update(_package(course, names, solved))
     files.update(_tito())
     files.update(_front(course, manifest))
-    files[MANIFEST] = _json({"version": 1, "tito": tito.__version__, "modules": manifest})
+    files[MANIFEST] = as_json({"version": 1, "tito": tito.__version__, "modules": manifest})
     return Kit(files, list(manifest), leaks.Secrets.together(secrets))
 
 
@@ -102,8 +103,8 @@ def solved_modules(course: Course, words: str | None) -> frozenset[str]:
     return frozenset(chosen)
 
 
-def _entry(text: bytes, master: Notebook) -> dict:
-    """What the kit remembers of a module: its hash, and the points of each kind of question."""
+def _entry(text: bytes, master: Notebook, names: list[stubs.Name]) -> dict:
+    """What the kit remembers of a module: its hash, its points, the files that it exports to."""
     graded = [c for c in master.cells if c.points is not None]
     by_kind = {
         "visible": [c for c in graded if not c.hidden and not c.manual],
@@ -114,7 +115,11 @@ def _entry(text: bytes, master: Notebook) -> dict:
         kind: display(sum((c.points for c in cells), Fraction(0)))
         for kind, cells in by_kind.items()
     }
-    return {"sha256": hashlib.sha256(text).hexdigest(), "points": points}
+    return {
+        "sha256": hashlib.sha256(text).hexdigest(),
+        "points": points,
+        "exports": sorted({n.file for n in names}),
+    }
 
 
 def _data_files(ref: ModuleRef) -> dict[str, bytes]:
@@ -181,7 +186,8 @@ def _front(course: Course, manifest: Mapping[str, dict]) -> dict[str, bytes]:
     return {name: text.encode() for name, text in files.items()}
 
 
-def _json(value: object) -> bytes:
+def as_json(value: object) -> bytes:
+    """A value as the bytes that a kit keeps it in."""
     return (json.dumps(value, indent=1, sort_keys=True) + "\n").encode()
 
 

@@ -157,31 +157,47 @@ def _lines(cell: Cell, text: str, region: strip.Region) -> str:
     return "\n".join(text.split("\n")[region.begin : region.end - 1])
 
 
-def read_allowed(path: Path) -> set[Gram]:
-    """The runs of the reviewed list; an entry is `reason: ...` and the text below it."""
+@dataclass(frozen=True)
+class Allowed:
+    """An entry of the reviewed list."""
+
+    reason: str
+    line: int
+    grams: frozenset[Gram]
+
+
+def allowed_runs(path: Path) -> set[Gram]:
+    """The runs of the reviewed list; none where there is no list."""
+    return {gram for entry in read_allowed(path) for gram in entry.grams}
+
+
+def read_allowed(path: Path) -> list[Allowed]:
+    """The reviewed list; an entry is `reason: ...` and the text below it."""
     if not path.is_file():
-        return set()
-    allowed: set[Gram] = set()
-    for number, entry in _entries(read_text(path)[0]):
-        reason, _, text = entry.partition("\n")
-        if not re.fullmatch(r"reason:\s*\S.*", reason):
-            raise UserError(
-                "an entry begins with its reason",
-                path=path,
-                line=number,
-                text=reason,
-                hint="write 'reason: why students may see this', and the text below it",
-            )
-        words = tokens(text)
-        if len(words) < RUN:
-            raise UserError(
-                f"an entry of {len(words)} tokens allows nothing: a run has {RUN}",
-                path=path,
-                line=number,
-                text=reason,
-            )
-        allowed.update(grams(words))
-    return allowed
+        return []
+    return [_entry(path, number, block) for number, block in _entries(read_text(path)[0])]
+
+
+def _entry(path: Path, number: int, block: str) -> Allowed:
+    first, _, text = block.partition("\n")
+    match = re.fullmatch(r"reason:\s*(\S.*)", first)
+    if match is None:
+        raise UserError(
+            "an entry begins with its reason",
+            path=path,
+            line=number,
+            text=first,
+            hint="write 'reason: why students may see this', and the text below it",
+        )
+    words = tokens(text)
+    if len(words) < RUN:
+        raise UserError(
+            f"an entry of {len(words)} tokens allows nothing: a run has {RUN}",
+            path=path,
+            line=number,
+            text=first,
+        )
+    return Allowed(match[1], number, frozenset(grams(words)))
 
 
 def _entries(text: str) -> Iterator[tuple[int, str]]:
@@ -217,7 +233,7 @@ def scan(files: Mapping[str, bytes], secrets: Secrets, allowed: set[Gram]) -> li
                 old = found.get((name, where, origin))
                 if old is None or old.tokens < leak.tokens:
                     found[name, where, origin] = leak
-    return _without_echoes(list(found.values()))
+    return list(found.values())
 
 
 def _texts_of(name: str, data: bytes) -> Iterator[tuple[str, str]]:
@@ -226,12 +242,6 @@ def _texts_of(name: str, data: bytes) -> Iterator[tuple[str, str]]:
     except UserError as error:
         error.path = name
         raise
-
-
-def _without_echoes(leaks: list[Leak]) -> list[Leak]:
-    """Without those of a file as a whole where a place inside it is known."""
-    placed = {(leak.file, leak.origin) for leak in leaks if leak.where}
-    return [leak for leak in leaks if leak.where or (leak.file, leak.origin) not in placed]
 
 
 def _runs(text: str, wanted: Mapping[Gram, str]) -> Iterator[tuple[str, list[str]]]:
@@ -270,11 +280,8 @@ class _Carrier:
         for label, inner in _unpacked(data, self.left):
             yield from self.texts(_join(where, label), inner, depth + 1)
         text = decode(data)[0]
-        yield where, text
-        parts = list(_json_texts(text)) or [("", text)]
-        for label, part in parts:
-            if label:
-                yield _join(where, label), part
+        for label, part in _json_texts(text) or [("", text)]:
+            yield _join(where, label), part
             for inner in _encoded(part):
                 yield from self.texts(_join(where, _join(label, "encoded")), inner, depth + 1)
 
@@ -283,33 +290,41 @@ def _join(where: str, label: str) -> str:
     return f"{where}, {label}" if where and label else where or label
 
 
-def _json_texts(text: str) -> Iterator[tuple[str, str]]:
-    """(where, text) of the strings of a JSON document; lists of lines are put together."""
-    if text[:1] not in "{[" or not text:
-        return
+def _json_texts(text: str) -> list[tuple[str, str]]:
+    """(where, text) of the strings of a JSON document: its own signs are no tokens of them."""
+    if not text.lstrip().startswith(("{", "[")):
+        return []
     try:
-        document = json.loads(text)
+        # As pairs: of a key that is there twice, both values count.
+        return list(_strings(json.loads(text, object_pairs_hook=_Pairs), ()))
     except (ValueError, RecursionError):
-        return
-    yield from _strings(document, ())
+        return []
+
+
+class _Pairs(list):
+    """A JSON object as (key, value) pairs."""
 
 
 def _strings(value: Any, path: tuple) -> Iterator[tuple[str, str]]:
     if isinstance(value, str):
         yield _place(path), value
-    elif isinstance(value, dict):
-        for key, inner in value.items():
+    elif isinstance(value, _Pairs):
+        for key, inner in value:
             yield _place((*path, "a key")), key
             yield from _strings(inner, (*path, key))
     elif isinstance(value, list) and value and all(isinstance(v, str) for v in value):
-        yield _place(path), "".join(value)
+        # A notebook's lines carry their ends; other lists are put under one another.
+        yield _place(path), ("" if value[0].endswith("\n") else "\n").join(value)
     elif isinstance(value, list):
         for number, inner in enumerate(value, 1):
             yield from _strings(inner, (*path, number))
 
 
 def _place(path: tuple) -> str:
-    """A JSON path as people find it: "cell 3 outputs" in a notebook, else its keys."""
+    """A JSON path as people find it: "cell 3 outputs" in a notebook, else its keys.
+
+    Never empty, so that a place in a document is told from the document as a whole.
+    """
     if len(path) > 2 and path[0] == "cells":
         return f"cell {path[1]} {path[2]}"
     return ".".join(str(p) for p in path) or "a string"

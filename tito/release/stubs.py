@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from tito.notebook import Cell, Notebook
 from tito.notebook.model import exercises
@@ -81,6 +81,14 @@ def stub_files(names: Iterable[Name]) -> dict[str, str]:
         for folder in list(PurePosixPath(file).parents)[:-2]:
             files.setdefault(f"{folder}/__init__.py", "")
     return files
+
+
+def is_stub(path: Path) -> bool:
+    """Whether a file of the package is still as the kit brought it."""
+    try:
+        return MARK in path.read_text(encoding="utf-8").split("\n")[:4]
+    except (OSError, ValueError):
+        return False
 
 
 def _stub(names: list[Name]) -> str:

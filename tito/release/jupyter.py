@@ -1,0 +1,92 @@
+"""JupyterLab on a kit: this Python as kernel, this machine only, no network needed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tito.course import Course, ModuleRef
+from tito.errors import UserError
+from tito.files import write_atomic
+
+# Found before any kernel of the same name that the machine has.
+FOLDER = ".tito/jupyter"
+
+
+def kernel_spec(course: Course) -> dict:
+    """The kernel "python3" of a kit: the Python that tito runs under, able to import the kit."""
+    return {
+        "argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+        "display_name": "Python 3 (ipykernel)",
+        "language": "python",
+        "metadata": {"debugger": True},
+        "env": {"PYTHONPATH": python_path(course)},
+    }
+
+
+def python_path(course: Course) -> str:
+    """PYTHONPATH with the course folder first: it need not be installed."""
+    rest = os.environ.get("PYTHONPATH", "")
+    return str(course.root) + (os.pathsep + rest if rest else "")
+
+
+def write_kernel_spec(course: Course) -> Path:
+    """Put the kernel into the kit; the folder for JUPYTER_PATH."""
+    folder = course.root / FOLDER
+    text = json.dumps(kernel_spec(course), indent=1) + "\n"
+    write_atomic(folder / "kernels" / "python3" / "kernel.json", text)
+    return folder
+
+
+def environment(course: Course) -> dict[str, str]:
+    """The environment in which Jupyter finds that kernel first."""
+    rest = os.environ.get("JUPYTER_PATH", "")
+    own = str(write_kernel_spec(course))
+    return {
+        **os.environ,
+        "JUPYTER_PATH": own + (os.pathsep + rest if rest else ""),
+        "PYTHONPATH": python_path(course),
+    }
+
+
+def lab_command(course: Course, ref: ModuleRef, *, browser: bool, port: int | None) -> list[str]:
+    """The command line of JupyterLab."""
+    notebook = ref.ipynb.relative_to(course.root).as_posix()
+    command = [
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        "--ServerApp.ip=127.0.0.1",
+        f"--ServerApp.root_dir={course.root}",
+        f"--LabApp.default_url=/lab/tree/{notebook}",
+        # Neither news nor update checks nor an extension list: nothing asks the network.
+        "--LabApp.news_url=",
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+        "--LabApp.extension_manager=readonly",
+    ]
+    if port is not None:
+        command.append(f"--ServerApp.port={port}")
+    return command if browser else [*command, "--no-browser"]
+
+
+def run_lab(course: Course, ref: ModuleRef, *, browser: bool, port: int | None) -> int:
+    """Run JupyterLab until it is stopped."""
+    import importlib.util
+
+    if importlib.util.find_spec("jupyterlab") is None:
+        raise UserError(
+            f"JupyterLab is not installed for {sys.executable}",
+            hint=f'"{sys.executable}" -m pip install -r requirements.txt',
+        )
+    command = lab_command(course, ref, browser=browser, port=port)
+    process = subprocess.Popen(command, cwd=course.root, env=environment(course))
+    while True:
+        try:
+            code = process.wait()
+            return 0 if code in (0, -2, 130) else code
+        except KeyboardInterrupt:
+            # The terminal sent Ctrl-C to JupyterLab too; it asks or ends by itself.
+            continue

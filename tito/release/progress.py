@@ -1,0 +1,150 @@
+"""How far a student is in a module: what is written, exported and passed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from tito.course import Course, ModuleRef
+from tito.errors import UserError
+from tito.files import write_atomic
+from tito.notebook import Cell, Notebook, Role, load
+from tito.release import kit, stubs
+from tito.strip import CODE_STUB
+
+_TESTS = ".tito/tests"
+_STUB = re.compile(rf"^\s*{re.escape(CODE_STUB[1])}\s*(#.*)?$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Unanswered:
+    """What is not written yet: labels of exercises and of reflections."""
+
+    exercises: list[str]
+    reflections: list[str]
+
+    def __bool__(self) -> bool:
+        return bool(self.exercises or self.reflections)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One line of `tito status`."""
+
+    name: str
+    written: int
+    exercises: int
+    exported: str  # "yes", "no", "in part"
+    points: str  # of the visible tests, "12/18"; "" before the first test
+    tested: str  # when
+    hours: str
+    remark: str = ""
+
+    @property
+    def done(self) -> bool:
+        return self.written == self.exercises and self.exported == "yes"
+
+
+def unanswered(release: Notebook, own: Notebook) -> Unanswered:
+    """The exercises and reflections of `release` that `own` leaves as they were, or lacks."""
+    exercises, reflections = [], []
+    for cell in release.cells:
+        mine = own.by_id(cell.grade_id) if cell.grade_id else None
+        if cell.role is Role.SOLUTION and not _written(cell, mine):
+            exercises.append(cell.grade_id or cell.label)
+        elif cell.role is Role.REFLECTION and (mine is None or _same(cell, mine)):
+            reflections.append(cell.grade_id or cell.label)
+    return Unanswered(exercises, reflections)
+
+
+def _written(stub: Cell, mine: Cell | None) -> bool:
+    if mine is None or not mine.source.strip() or _same(stub, mine):
+        return False
+    # A cell for two functions may have one written only.
+    return not _STUB.search(mine.source)
+
+
+def _same(a: Cell, b: Cell) -> bool:
+    return a.source.split() == b.source.split()
+
+
+def facts_of(notebook: Notebook) -> dict[str, str]:
+    """The small table at the head of a module: "hours" -> "2.5", ..."""
+    facts: dict[str, str] = {}
+    for cell in notebook.cells[:4]:
+        if cell.kind == "markdown":
+            for line in cell.source.split("\n"):
+                columns = [c.strip(" *`") for c in line.strip().strip("|").split("|")]
+                if line.lstrip().startswith("|") and len(columns) == 2:
+                    facts.setdefault(columns[0].lower(), columns[1])
+    return facts
+
+
+def exported(course: Course, name: str) -> str:
+    """Whether the package holds what the module exports, or still the kit's stubs."""
+    files = kit.read_manifest(course)["modules"].get(name, {}).get("exports", [])
+    made = [f for f in files if (course.root / f).is_file() and not stubs.is_stub(course.root / f)]
+    if len(made) == len(files):
+        return "yes" if files else "-"
+    return "in part" if made else "no"
+
+
+def of_module(course: Course, ref: ModuleRef) -> Progress:
+    """The line of one module; a notebook that cannot be read is a remark, not an error."""
+    release = kit.released(course, ref.name)
+    total = len(release.of_role(Role.SOLUTION))
+    remark = ""
+    try:
+        path = ref.source
+        written = total - len(unanswered(release, load(path)).exercises)
+        last = last_test(course, ref.name) or {}
+        if last and last.get("sha256") != digest(path):
+            remark = "changed since the last test"
+    except UserError as error:
+        written, last, remark = 0, {}, error.message
+    return Progress(
+        name=ref.name,
+        written=written,
+        exercises=total,
+        exported=exported(course, ref.name),
+        points=f"{last['points']}/{last['max_points']}" if last else "",
+        tested=last.get("when", ""),
+        hours=_hours(release),
+        remark=remark,
+    )
+
+
+def _hours(release: Notebook) -> str:
+    facts = facts_of(release)
+    found = next((v for k, v in facts.items() if k in ("hours", "time", "duration")), "")
+    return found.removesuffix("hours").removesuffix("h").strip()
+
+
+def digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def remember_test(course: Course, path: Path, name: str, points: str, max_points: str) -> None:
+    """Keep the outcome of a test for `tito status`."""
+    entry = {
+        "when": datetime.now().strftime("%Y-%m-%d %H:%M"),
+        "sha256": digest(path),
+        "points": points,
+        "max_points": max_points,
+    }
+    write_atomic(course.root / _TESTS / f"{name}.json", json.dumps(entry, indent=1) + "\n")
+
+
+def last_test(course: Course, name: str) -> dict[str, Any] | None:
+    """What `remember_test` kept last; None where nothing was, or it is damaged."""
+    try:
+        entry = json.loads((course.root / _TESTS / f"{name}.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    keys = {"when", "sha256", "points", "max_points"}
+    return entry if isinstance(entry, dict) and keys <= set(entry) else None
