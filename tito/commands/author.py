@@ -84,3 +84,70 @@ def new(args: Namespace) -> int:
     print(f"made {folder / ref.py.name} and its notebook")
     print(f"next: write it, then tito lint {ref.name}")
     return 0
+
+
+def export(args: Namespace) -> int:
+    """Build the package from modules; with --check only say what would change."""
+    from tito.export import plan_export, write
+
+    course = find_course()
+    refs = choose.modules(args.modules, args.all)
+    conflicts = {} if args.check else _read_which(refs)
+    plan = plan_export(course, [r for r in refs if r.name not in conflicts], keep_going=True)
+    plan.failed = {**conflicts, **plan.failed}
+    for warning in plan.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    done = None if args.check else write(plan)
+    changes = plan.changes if done is None else done.changes
+    for path, what in changes.items():
+        print(f"{_short(path)}: {'would be ' * args.check}{what}")
+    for path, copy in (done.backups if done else {}).items():
+        print(f"{_short(path)} was not as tito export left it; the old file: {_short(copy)}")
+    if not changes:
+        print(f"{_short(course.package)}: nothing to change")
+    _tell_missing(plan.missing)
+    if plan.failed:
+        return _tell_failed(plan)
+    return _next_after_export(args, refs, bool(changes), bool(plan.missing))
+
+
+def _read_which(refs: list[ModuleRef]) -> dict[str, UserError]:
+    """Sync, and say which file of each module is read; module -> why it cannot be read."""
+    from tito.sync import ensure_in_step, saved
+
+    problems = {}
+    for ref in refs:
+        try:
+            print(f"{ref.name}: reading {saved(_short(ensure_in_step(ref)))}")
+        except UserError as error:
+            problems[ref.name] = error
+    return problems
+
+
+def _short(path: Path) -> Path:
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+def _tell_missing(missing: list) -> None:
+    for module in dict.fromkeys(m.module for m in missing):
+        names = ", ".join(str(m) for m in missing if m.module == module)
+        print(f"{module}: not written yet, exported as stubs: {names}")
+
+
+def _tell_failed(plan) -> int:
+    for error in plan.failed.values():
+        print(f"tito: {error}", file=sys.stderr)
+    names = ", ".join(plan.failed)
+    print(f"not exported: {names}; their files in the package are as they were", file=sys.stderr)
+    print(f"next: mend it, then tito export {' '.join(plan.failed)}")
+    return 1
+
+
+def _next_after_export(args: Namespace, refs: list[ModuleRef], changed: bool, missing: bool) -> int:
+    again = " ".join(["tito export", *args.modules])
+    if args.check:
+        print(f"next: {again}" if changed else "the package is up to date")
+        return 1 if changed else 0
+    print(f"next: tito {'start' if missing else 'test'} {refs[0].name}")
+    return 0

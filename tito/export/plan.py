@@ -69,10 +69,13 @@ def plan_notebooks(
 
     others : modules that are not exported now, but whose public names and files are taken
     """
-    modules = [gather(name, notebook) for name, notebook in notebooks]
-    exported = {name for name, _ in notebooks}
-    known = [gather(n, nb) for n, nb in others if n not in exported]
-    problems = [p for m in modules for p in m.problems] + clashes([*known, *modules])
+    return _plan([gather(*n) for n in notebooks], [gather(*n) for n in others])
+
+
+def _plan(
+    modules: Sequence[Gathered], others: Sequence[Gathered]
+) -> tuple[dict[str, str], list[str], list[Missing]]:
+    problems = [p for m in modules for p in m.problems] + clashes(modules, others)
     if problems:
         raise_all(problems)
     files = [File(m, t) for m in modules for t in m.targets]
@@ -107,13 +110,13 @@ def plan_export(
     keep_going : a module with a problem is left out (see `failed`), the others are planned
     """
     plan = ExportPlan(course)
-    asked = _loaded(modules, plan if keep_going else None)
-    names = {name for name, _ in asked} | set(plan.failed)
-    others = _readable(ref for ref in course.modules if ref.name not in names)
+    asked = _gathered(modules, plan.failed if keep_going else None)
+    names = {m.name for m in modules}
+    others = _gathered([m for m in course.modules if m.name not in names], {})
     if keep_going:
-        asked = [a for a in asked if _exports_alone(a, asked, others, plan)]
-    texts, plan.warnings, plan.missing = plan_notebooks(asked, others)
-    plan.modules = [name for name, _ in asked]
+        asked = [m for m in asked if _exports(m, [*others, *asked], plan.failed)]
+    texts, plan.warnings, plan.missing = _plan(asked, others)
+    plan.modules = [m.module for m in asked]
     for name, text in texts.items():
         path = course.package / name
         if path.is_dir():
@@ -124,36 +127,25 @@ def plan_export(
     return plan
 
 
-def _loaded(modules: Sequence[ModuleRef], plan: ExportPlan | None) -> list[tuple[str, Notebook]]:
+def _gathered(modules: Sequence[ModuleRef], failed: dict[str, UserError] | None) -> list[Gathered]:
+    """The modules' cells; one whose file cannot be read goes to `failed` if there is one."""
     found = []
     for ref in modules:
         try:
-            found.append((ref.name, load(ref.source)))
+            found.append(gather(ref.name, load(ref.source)))
         except UserError as error:
-            if plan is None:
+            if failed is None:
                 raise
-            plan.failed[ref.name] = error
+            failed[ref.name] = error
     return found
 
 
-def _readable(modules: Iterable[ModuleRef]) -> list[tuple[str, Notebook]]:
-    """The notebooks of modules that are not asked for; one that cannot be read takes no name."""
-    found = []
-    for ref in modules:
-        try:
-            found.append((ref.name, load(ref.source)))
-        except UserError:
-            continue
-    return found
-
-
-def _exports_alone(one, asked, others, plan: ExportPlan) -> bool:
-    """Does this module export, beside all the others? If not, note why."""
-    rest = [a for a in asked if a[0] != one[0]]
+def _exports(module: Gathered, others: list[Gathered], failed: dict[str, UserError]) -> bool:
+    """Can this module be exported beside the others? If not, note why."""
     try:
-        plan_notebooks([one], [*rest, *others])
+        _plan([module], [m for m in others if m is not module])
     except UserError as error:
-        plan.failed[one[0]] = error
+        failed[module.module] = error
         return False
     return True
 
@@ -165,7 +157,7 @@ def _may_write_init(path: Path) -> bool:
 
 def _stale(course: Course, plan: ExportPlan) -> list[Path]:
     """Files of ours that came from these modules, or from modules that are gone."""
-    there = {m.name for m in course.modules} - set(plan.modules)
+    there = {*(m.name for m in course.modules), *plan.failed} - set(plan.modules)
     others = [p for p in sorted(course.package.rglob("*.py")) if p not in plan.files]
     texts = {p: read_text(p)[0] for p in others if p.is_file()}
     stale = [p for p, t in texts.items() if (m := built_from(t)) and m not in there]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import builtins
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from tito.errors import UserError
 from tito.export.cell import Block
 from tito.export.gather import Gathered
 from tito.export.imports import FUTURE, Import
+from tito.export import target as targets
 from tito.export.target import import_name
 from tito.notebook import names as scan
 
@@ -16,56 +18,63 @@ _OF_EVERY_MODULE = {"__name__", "__file__", "__doc__", "__package__", "__spec__"
 KNOWN = {*dir(builtins), *_OF_EVERY_MODULE, "__annotations__", "__builtins__"}
 
 
-def clashes(modules: Iterable[Gathered]) -> list[UserError]:
-    """Public names that two cells make, and files that two modules write."""
+def clashes(modules: Sequence[Gathered], others: Sequence[Gathered] = ()) -> list[UserError]:
+    """Public names of `modules` that two cells make, and files that two modules write.
+
+    others : modules that are not exported now; clashes among them are none of ours
+    """
+    asked = {m.module for m in modules}
     problems: list[UserError] = []
     made: dict[str, Block] = {}
     owners: dict[str, Block] = {}
-    for module in modules:
-        for block in module.blocks:
-            owner = owners.setdefault(block.target, block)
-            if owner.origin.module != block.origin.module:
-                problems.append(
-                    block.origin.error(
-                        f"{_file(block)} is the target of {owner.origin} too",
-                        _export_line(block),
-                        "give one of the two modules another default_exp",
-                    )
-                )
-                continue
-            for name, line in block.public.items():
-                first = made.setdefault(name, block)
-                if first is not block:
-                    problems.append(
-                        block.origin.error(
-                            f"{name} is a public name of {first.origin} too",
-                            line,
-                            "rename one of the two, or begin it with _",
-                        )
-                    )
-    return problems + _folders(owners)
+    told: set[tuple[str, str]] = set()
+    for block in (b for m in (*others, *modules) for b in m.blocks):
+        owner = owners.setdefault(block.target, block)
+        if owner.origin.module != block.origin.module:
+            pair = (block.target, block.origin.module)
+            if pair not in told and block.origin.module in asked:
+                problems.append(_two_owners(block, owner))
+            told.add(pair)
+            continue
+        for name, line in block.public.items():
+            first = made.setdefault(name, block)
+            if first is not block and block.origin.module in asked:
+                problems.append(_two_makers(block, first, name, line))
+    return problems + _folders(owners, asked)
 
 
-def _folders(owners: dict[str, Block]) -> list[UserError]:
+def _two_owners(block: Block, owner: Block) -> UserError:
+    return block.origin.error(
+        f"{import_name(block.target)} is the target of {owner.origin} too",
+        _export_line(block),
+        "give one of the two modules another default_exp",
+    )
+
+
+def _two_makers(block: Block, first: Block, name: str, line: int) -> UserError:
+    return block.origin.error(
+        f"{name} is a public name of {first.origin} too",
+        line,
+        "rename one of the two, or begin it with _",
+    )
+
+
+def _folders(owners: dict[str, Block], asked: set[str]) -> list[UserError]:
     """A target cannot be a file and the folder of another."""
     return [
         owners[outer].origin.error(
-            f"{outer} cannot be a file: {target}, of {block.origin}, needs the folder",
+            f"{outer} cannot be a file: {block.target}, of {block.origin}, needs the folder",
             _export_line(owners[outer]),
         )
-        for target, block in owners.items()
-        for outer in owners
-        if target.startswith(outer + ".")
+        for block in owners.values()
+        for outer in targets.packages_of(block.target)
+        if outer in owners and asked & {block.origin.module, owners[outer].origin.module}
     ]
 
 
 def _export_line(block: Block) -> int | None:
     directive = block.origin.cell.directive("export")
     return directive.line if directive else None
-
-
-def _file(block: Block) -> str:
-    return import_name(block.target)
 
 
 class File:
@@ -205,9 +214,7 @@ class File:
                 known |= _binds(statement)
 
 
-def _binds(statement) -> set[str]:
-    import ast
-
+def _binds(statement: ast.stmt) -> set[str]:
     found = scan.of_tree(ast.Module([statement], []))
     return found.assigned | found.imported
 
