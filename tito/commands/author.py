@@ -103,7 +103,7 @@ def export(args: Namespace) -> int:
         print(f"{_short(path)}: {'would be ' * args.check}{what}")
     for path, copy in (done.backups if done else {}).items():
         print(f"{_short(path)} was not as tito export left it; the old file: {_short(copy)}")
-    if not changes:
+    if plan.modules and not changes:
         print(f"{_short(course.package)}: nothing to change")
     _tell_missing(plan.missing)
     if plan.failed:

@@ -210,13 +210,16 @@ def _put_back(before: dict[Path, bytes | None]) -> None:
 
 
 def _remove_empty_folders(plan: ExportPlan) -> None:
+    """A folder of the package that holds no file of ours any more goes, with Python's cache."""
     for path in plan.stale:
         folder = path.parent
-        while folder != plan.course.package and {p.name for p in folder.iterdir()} <= {
-            "__pycache__"
-        }:
+        while folder != plan.course.package and _is_empty(folder):
             shutil.rmtree(folder)
             folder = folder.parent
+
+
+def _is_empty(folder: Path) -> bool:
+    return folder.is_dir() and {p.name for p in folder.iterdir()} <= {"__pycache__"}
 
 
 class _Memory:

@@ -7,10 +7,10 @@ import builtins
 from collections.abc import Sequence
 
 from tito.errors import UserError
+from tito.export import target as targets
 from tito.export.cell import Block
 from tito.export.gather import Gathered
 from tito.export.imports import FUTURE, Import
-from tito.export import target as targets
 from tito.export.target import import_name
 from tito.notebook import names as scan
 
