@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from tito.errors import Problems, UserError
 from tito.grading.judge.rebuild import Piece, Rebuilt
-from tito.grading.judge.text import hidden_lines, import_lines, visible, without_magics
+from tito.grading.judge.text import hidden_lines, import_lines, no_code, visible, without_magics
 from tito.notebook import Cell, Notebook, Role
 from tito.notebook.names import bound, used
 from tito.notebook.points import problem
@@ -60,7 +60,7 @@ class Test:
     @property
     def empty(self) -> bool:
         """No code: the students' copy of a hidden cell."""
-        return not ast.parse(self.source).body
+        return no_code(self.source)
 
     @property
     def has_secret(self) -> bool:

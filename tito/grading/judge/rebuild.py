@@ -209,6 +209,7 @@ class _Rebuilder:
             if len(pieces) > 1 and self._join(pieces, pieces):
                 continue
             self._join_with_extra(at, pieces)
+        self.result.extras = {at: pieces for at, pieces in self.result.extras.items() if pieces}
 
     def _join_with_extra(self, at: int, pieces: list[Piece]) -> None:
         """The lower half kept no metadata: it is the code cell right below."""

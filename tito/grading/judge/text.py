@@ -59,8 +59,18 @@ def is_python(source: str) -> bool:
 
 
 def same_text(one: str, other: str) -> bool:
-    """Whether two cells say the same; see `canonical`."""
-    return normal(one) == normal(other) or canonical(one) == canonical(other)
+    """Whether two cells say the same; see `canonical`. Comments alone say nothing."""
+    return (
+        normal(one) == normal(other)
+        or canonical(one) == canonical(other)
+        or (no_code(one) and no_code(other))
+    )
+
+
+def no_code(source: str) -> bool:
+    """The cell holds comments at most."""
+    tree = parse(source)
+    return tree is not None and not tree.body
 
 
 def canonical(source: str) -> str:

@@ -1,0 +1,96 @@
+"""Partial credit: what a last value counts, and which value is never a score."""
+
+import ast
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from tito.grading.judge.score import BadScore, last_expression, score, student_made
+
+SIX = Fraction(6)
+
+
+@pytest.mark.parametrize(
+    "value, points",
+    [
+        (None, SIX),
+        (0, 0),
+        (0.0, 0),
+        (-0.0, 0),
+        (6, SIX),
+        (1.5, Fraction(3, 2)),
+        (0.1, Fraction(1, 10)),
+        (1 / 3, Fraction(1, 3)),
+        (Fraction(5, 2), Fraction(5, 2)),
+        (np.float64(0.0), 0),
+        (np.float32(0.5), Fraction(1, 2)),
+        (np.int16(4), 4),
+        (np.array(2.0), 2),
+        (np.array(5), 5),
+    ],
+)
+def test_numbers_are_points(value, points):
+    assert score(value, SIX) == points
+
+
+@pytest.mark.parametrize(
+    "value",
+    [True, np.True_, "3", float("nan"), float("inf"), -1, 6.5, (1, 2), [3], np.ones(1), 1j, {}]
+    + [np.float64("nan"), object(), np.array("3"), np.array(True)],
+)
+def test_what_is_no_number_of_points_is_never_full_marks(value):
+    with pytest.raises(BadScore):
+        score(value, SIX)
+
+
+def test_sums_are_exact():
+    tenths = [score(0.1, SIX) for _ in range(10)]
+    thirds = [score(0.3333333333333333, SIX) for _ in range(3)]
+    assert sum(tenths) == 1 and sum(thirds) == 1
+
+
+@pytest.mark.parametrize(
+    "source, shown",
+    [("x = 1\nx", True), ("x;", False), ("x = 1", False), ("é = 'ü'; é", True), ("'ü' ;", False)],
+)
+def test_a_semicolon_hides_the_value_as_in_jupyter(source, shown):
+    assert (last_expression(ast.parse(source), source) is not None) == shown
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "solve(3)",
+        "got = solve(3)\ngot",
+        "got = solve(3)\nmin(got, 4)",
+        "total = 0\nfor v in solve(3):\n    total += v\ntotal",
+        "a, b = solve(3)\nb",
+        "def grade():\n    return solve(3)\ngrade()",
+        "with solve(3) as s:\n    pass\ns.points",
+        "points(solve(3))",
+        "from tito.checks import expect_unchanged\nexpect_unchanged(solve, 3)",
+        "[v for v in solve(3)][0]",
+        "(n := solve(3))\nn",
+    ],
+)
+def test_a_value_of_the_students_is_no_score(source):
+    assert student_made(ast.parse(source), {"solve"})
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "2 * (solve(3) == 9)",
+        "got = solve(3)\n4 if got == 9 else 1",
+        "earned = 0\nif solve(3) == 9:\n    earned += 2\nearned",
+        "sum(solve(k) == k * k for k in range(4))",
+        "int(np.allclose(solve(3), 9))",
+        "from tito.checks import counts, points\nc = make()\nsolve(c)\npoints(min(counts(c).reads, 3))",
+        "def grade():\n    return 2 if solve(3) == 9 else 0\ngrade()",
+        "points(2, message=solve(3))",
+        "3 * (not solve(0))",
+    ],
+)
+def test_a_verdict_about_the_students_value_is_a_score(source):
+    assert not student_made(ast.parse(source), {"solve"})
