@@ -12,6 +12,7 @@ from pathlib import Path
 from tito.course import Course, ModuleRef
 from tito.errors import UserError
 from tito.export import target as targets
+from tito.export.cell import Origin
 from tito.export.gather import Gathered, gather, raise_all
 from tito.export.render import built_from, file_text, is_ours, is_package_file, package_text
 from tito.export.resolve import File, circles, clashes
@@ -110,9 +111,9 @@ def plan_export(
     keep_going : a module with a problem is left out (see `failed`), the others are planned
     """
     plan = ExportPlan(course)
-    asked = _gathered(modules, plan.failed if keep_going else None)
+    asked = _gathered(course, modules, plan.failed if keep_going else None)
     names = {m.name for m in modules}
-    others = _gathered([m for m in course.modules if m.name not in names], {})
+    others = _gathered(course, [m for m in course.modules if m.name not in names], {})
     if keep_going:
         asked = [m for m in asked if _exports(m, [*others, *asked], plan.failed)]
     texts, plan.warnings, plan.missing = _plan(asked, others)
@@ -127,17 +128,39 @@ def plan_export(
     return plan
 
 
-def _gathered(modules: Sequence[ModuleRef], failed: dict[str, UserError] | None) -> list[Gathered]:
+def _gathered(
+    course: Course, modules: Sequence[ModuleRef], failed: dict[str, UserError] | None
+) -> list[Gathered]:
     """The modules' cells; one whose file cannot be read goes to `failed` if there is one."""
     found = []
     for ref in modules:
         try:
-            found.append(gather(ref.name, load(ref.source)))
+            module = gather(ref.name, load(ref.source))
+            module.problems += _lost_directives(course, module)
+            found.append(module)
         except UserError as error:
             if failed is None:
                 raise
             failed[ref.name] = error
     return found
+
+
+def _lost_directives(course: Course, module: Gathered) -> list[UserError]:
+    """Cells of a kit that were handed out with `#| export` and have lost the line: what stands
+    in them would be left out without a word."""
+    released = course.released / f"{module.module}.ipynb"
+    if not released.is_file():
+        return []
+    marked = {c.grade_id for c in load(released).cells if c.grade_id and c.directive("export")}
+    lost = [c for c in module.notebook.cells if c.grade_id in marked and not c.directive("export")]
+    return [
+        Origin(module.module, module.notebook.path, c).error(
+            "this cell was handed out with #| export, which is gone",
+            1,
+            "write #| export on its first line, above all code",
+        )
+        for c in lost
+    ]
 
 
 def _exports(module: Gathered, others: list[Gathered], failed: dict[str, UserError]) -> bool:
