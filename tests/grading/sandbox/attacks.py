@@ -450,6 +450,18 @@ def big_file(world):
         file.write(b"x")
 
 
+@attack("tmpfs")
+def many_small_files(world):
+    size = 1 << 20
+    paths = [Path(world.scratch, f"part_{i}") for i in range(3 * world.file_bytes // size)]
+    try:
+        for path in paths:
+            path.write_bytes(bytes(size))
+    finally:
+        for path in paths:
+            path.unlink(missing_ok=True)
+
+
 @attack("rlimits")
 def much_memory(world):
     try:

@@ -4,10 +4,11 @@ argv[1]: JSON {package, scratch, readable, without, limits, user, caged, work, w
 {layers, outcomes}; work is "attacks" (all of attacks.py) or the source of one to run.
 """
 
-import encodings.idna  # noqa: F401  a user who cannot reach this Python any more needs it loaded
+import encodings.idna  # noqa: F401  needed by a user who cannot reach this Python
 import importlib.util
 import json
 import os
+import shutil  # noqa: F401  likewise
 import sys
 import tokenize  # noqa: F401  likewise
 import traceback
@@ -20,6 +21,7 @@ import sandbox  # noqa: E402
 import sandbox.landlock  # noqa: E402
 import sandbox.libc  # noqa: E402
 import sandbox.locks  # noqa: E402
+import sandbox.mounts  # noqa: E402
 import sandbox.privileges  # noqa: E402
 import sandbox.seccomp  # noqa: E402
 import sandbox.syscalls  # noqa: E402
@@ -50,6 +52,7 @@ if request["user"] is not None:
     os.setgroups([])
     os.setresgid(*[request["user"]] * 3)
     os.setresuid(*[request["user"]] * 3)
+    sandbox.libc.prctl(4, 1)  # as if started by that user: setuid made it not dumpable
 layers = []
 if request["caged"]:
     readable = [*sandbox.readable_paths(), *request["readable"]]

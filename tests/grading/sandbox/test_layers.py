@@ -11,6 +11,7 @@ import pytest
 from tito.grading.sandbox import available, is_isolating, landlock, layers, rlimits
 
 PACKAGE = Path(layers.__file__).parent
+ALL = {"tmpfs", "landlock", "capabilities", "rlimits", "seccomp"}
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="about Linux's layers")
 
 
@@ -49,15 +50,19 @@ def test_available_names_what_a_child_gets(child):
 
 @LINUX
 def test_layers_can_be_left_out(child):
-    answer = child("open('/etc/passwd').read()", without=["landlock", "seccomp", "capabilities"])
+    answer = child("open('/etc/passwd').read()", without=ALL - {"rlimits"})
     assert answer.layers == ["rlimits"]
     assert answer.outcomes == "worked"
+    assert child("pass", without=ALL).layers == []
 
 
 @LINUX
 def test_layer_that_is_missing_is_not_named(child):
     source = """
-import sandbox, sandbox.landlock, sandbox.seccomp
+import sandbox, sandbox.landlock, sandbox.mounts, sandbox.seccomp
+def no_namespace():
+    raise PermissionError
+sandbox.mounts._new_namespace = no_namespace
 sandbox.landlock.version = lambda: 0
 sandbox.seccomp.MACHINES = {}
 assert sandbox.confine(world.scratch, [], None, without=["capabilities"]) == ["rlimits"]
@@ -103,16 +108,21 @@ assert resource.getrlimit(resource.RLIMIT_FSIZE) == (1000, 2000)
 
 
 @LINUX
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no /proc")
-def test_root_keeps_no_power_but_reading(child):
+@pytest.mark.parametrize(("user", "kept"), [(None, 1 << 2), (65534, 0)])
+def test_no_power_is_kept_but_roots_reading(child, user, kept):
+    """An own namespace gives a plain user powers in it; they go too."""
     if os.geteuid() != 0:
-        pytest.skip("does not run as root")
+        pytest.skip("starts as root")
+    child.scratch.chmod(0o777)
+    for folder in [child.scratch, *child.scratch.parents[:3]]:
+        folder.chmod(folder.stat().st_mode | 0o011)
     answer = child(
-        """
+        f"""
 status = dict(line.split(":", 1) for line in open("/proc/self/status").read().splitlines())
-assert int(status["CapEff"], 16) == int(status["CapPrm"], 16) == 1 << 2, status["CapEff"]
+assert int(status["CapEff"], 16) == int(status["CapPrm"], 16) == {kept}, status["CapEff"]
 assert int(status["NoNewPrivs"]) == 1
-"""
+""",
+        user=user,
     )
     assert answer.outcomes == "worked", answer.outcomes
 

@@ -2,15 +2,16 @@
 
     layers = confine(scratch, [*readable_paths(), stage], limits)
 
-Layers, each used where the system has it, none needing root, namespaces or a dependency:
+Layers, each used where the system has it, none needing root or a dependency:
 
 - Landlock: only the given folders can be read, only the scratch folder can be written;
 - seccomp: threads but no processes, no programs, no network, no hand on any other process;
 - capabilities: a root user keeps none but that of reading what Landlock lets through;
-- rlimits: memory, CPU seconds, file size, open files.
+- rlimits: memory, CPU seconds, file size, open files;
+- tmpfs: the scratch folder is memory of a limited size (where the system allows namespaces).
 
-What stays possible: asking whether a path exists and how big it is (stat), and filling the scratch
-folder with many files, each below the limit.
+What stays possible: asking whether a path exists and how big it is (stat) and, without the tmpfs,
+filling the scratch folder with many files, each below the limit.
 
 The package imports the standard library only and nothing of tito, because it is copied into the
 staging folder of that process and imported there as top-level `sandbox`.

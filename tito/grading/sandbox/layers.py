@@ -7,7 +7,7 @@ import sys
 from collections.abc import Container, Iterable, Sequence
 from pathlib import Path
 
-from .rlimits import limit
+from .rlimits import limit, wanted
 from .view import WRITABLE_DEVICES, listed_folders
 
 
@@ -19,15 +19,15 @@ def confine(
     scratch  : the one folder that can be written; becomes the working folder
     readable : files and folders that can be read: readable_paths() and what the caller staged
     limits   : any object; its attributes memory_bytes, cpu_seconds and file_bytes are taken
-    without  : layers to leave out: "landlock", "seccomp", "capabilities", "rlimits"
+    without  : layers to leave out: "tmpfs", "landlock", "capabilities", "rlimits", "seccomp"
 
     Call it before any student code and before imports that start threads (a BLAS with more than
     one): a thread that already runs would stay free, so that is a RuntimeError. On Linux the
     process dies with the thread that started it.
     """
     scratch = Path(scratch).resolve()
-    os.chdir(scratch)
     if sys.platform != "linux":
+        os.chdir(scratch)
         return _names([None if "rlimits" in without else limit(limits)])
     return _names(_linux(scratch, readable, limits, without))
 
@@ -36,9 +36,12 @@ def _linux(
     scratch: Path, readable: Sequence[Path], limits: object, without: Container[str]
 ) -> Iterable[str | None]:
     """Apply the layers one by one; seccomp last, since it closes what the others need."""
-    from . import landlock, locks, privileges, seccomp
+    from . import landlock, locks, mounts, privileges, seccomp
 
     _refuse_threads()
+    if "tmpfs" not in without:
+        yield mounts.private_scratch(scratch, 2 * wanted(limits)["RLIMIT_FSIZE"])
+    os.chdir(scratch)
     privileges.close_to_others()
     if "landlock" not in without:
         writable = [scratch, *map(Path, WRITABLE_DEVICES)]

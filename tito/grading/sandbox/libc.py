@@ -37,10 +37,15 @@ def set_no_new_privileges() -> None:
     prctl(PR_SET_NO_NEW_PRIVS, 1)
 
 
-def _checked(result: int) -> int:
-    if result >= 0:
-        return result
+def syscall_error() -> OSError:
+    """The error of the call that just failed."""
     import ctypes
 
     code = ctypes.get_errno()
-    raise OSError(code, os.strerror(code))
+    return OSError(code, os.strerror(code))
+
+
+def _checked(result: int) -> int:
+    if result < 0:
+        raise syscall_error()
+    return result

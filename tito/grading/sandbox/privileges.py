@@ -23,17 +23,17 @@ def close_to_others() -> None:
 
 
 def drop_capabilities() -> str | None:
-    """As root, keep only the right to read files of others; "capabilities", or None if not root.
+    """Give up root's powers, or those in an own namespace; "capabilities" if it was root.
 
-    That one stays since Python itself may belong to another user, with a closed home.
+    As root the right to read files of others stays, since Python itself may belong to another
+    user, with a closed home.
     """
-    if os.geteuid() != 0:
-        return None
     import ctypes
 
+    root = os.geteuid() == 0
     set_no_new_privileges()
     header = struct.pack("=Ii", CAPABILITY_VERSION, 0)
-    kept = 1 << CAP_DAC_READ_SEARCH
+    kept = 1 << CAP_DAC_READ_SEARCH if root else 0
     sets = struct.pack("=6I", kept, kept, 0, 0, 0, 0)  # effective, permitted, inheritable, twice
     done = libc().capset(ctypes.create_string_buffer(header), ctypes.create_string_buffer(sets))
-    return "capabilities" if done == 0 else None
+    return "capabilities" if root and done == 0 else None
