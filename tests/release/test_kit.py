@@ -111,7 +111,7 @@ def test_every_public_name_is_a_stub_that_names_its_exercise(made):
     run = run_python(code, made.root)
     assert run.stdout.split("\n")[:2] == [
         "weigh is exercise 1 of 02_demo: tito start 02",
-        "weight is exercise 1 of 02_demo: tito start 02",
+        "weigh is exercise 1 of 02_demo: tito start 02",
     ], run.stderr
 
 

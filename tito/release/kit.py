@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path, PurePosixPath
@@ -19,8 +19,9 @@ from tito.course import Course, ModuleRef
 from tito.errors import UsageError, UserError
 from tito.notebook import Notebook, load, read_ipynb
 from tito.notebook.points import display
-from tito.release import leaks, stubs, texts, version
+from tito.release import leaks, texts, version
 
+PACKAGE = "tinykernels"
 RELEASED = ".tito/released"
 MANIFEST = f"{RELEASED}/manifest.json"
 
@@ -62,21 +63,22 @@ def build(course: Course, solved: frozenset[str] = frozenset()) -> Kit:
         raise UserError("no module to hand out", path=course.root / "modules")
     files: dict[str, bytes] = {}
     manifest: dict[str, dict] = {}
-    secrets, names = [], []
+    secrets = []
+    masters = {ref.name: load(ref.source) for ref in course.modules}
+    students = {name: strip.student_version(master) for name, master in masters.items()}
     for ref in course.modules:
-        master = load(ref.source)
-        student = strip.student_version(master)
+        master, student = masters[ref.name], students[ref.name]
         text = version.as_released(student).encode()
         files[f"modules/{ref.name}/{ref.name}.ipynb"] = text
         files[f"{RELEASED}/{ref.name}.ipynb"] = text
         files.update(_data_files(ref))
-        made = stubs.public_names(master, ref.name)
-        manifest[ref.name] = _entry(text, master, made)
+        package = _package_files(ref.name, students)
+        manifest[ref.name] = _entry(text, master, package, ref.name in solved)
+        files.update(_solved(course, package) if ref.name in solved else package)
         secrets.append(
             leaks.secrets_of(master, student, ref.name, solutions=ref.name not in solved)
         )
-        names += made
-    files.update(_package(course, names, solved))
+    files.update(_solved(course, [f"{PACKAGE}/__init__.py"]))
     files.update(_tito())
     files.update(_front(course, manifest))
     files[MANIFEST] = as_json({"version": 1, "tito": tito.__version__, "modules": manifest})
@@ -103,7 +105,7 @@ def solved_modules(course: Course, words: str | None) -> frozenset[str]:
     return frozenset(chosen)
 
 
-def _entry(text: bytes, master: Notebook, names: list[stubs.Name]) -> dict:
+def _entry(text: bytes, master: Notebook, package: Iterable[str], solved: bool) -> dict:
     """What the kit remembers of a module: its hash, its points, the files that it exports to."""
     graded = [c for c in master.cells if c.points is not None]
     by_kind = {
@@ -118,7 +120,8 @@ def _entry(text: bytes, master: Notebook, names: list[stubs.Name]) -> dict:
     return {
         "sha256": hashlib.sha256(text).hexdigest(),
         "points": points,
-        "exports": sorted({n.file for n in names}),
+        "exports": sorted(package),
+        "solved": solved,
     }
 
 
@@ -132,16 +135,38 @@ def _data_files(ref: ModuleRef) -> dict[str, bytes]:
     return found
 
 
-def _package(course: Course, names: list[stubs.Name], solved: frozenset[str]) -> dict[str, bytes]:
-    """tinykernels: stubs, and the course's own files for the modules that are solved."""
-    files = {name: text.encode() for name, text in stubs.stub_files(names).items()}
-    done = {n.file for n in names if n.module in solved}
-    for name in sorted(done | {f"{stubs.PACKAGE}/__init__.py"}):
+def _package_files(name: str, students: Mapping[str, Notebook]) -> dict[str, bytes]:
+    """What exporting the student version makes: given code, and stubs that name their exercise."""
+    from tito.export import STUB_LINE, plan_notebooks
+
+    others = [(n, notebook) for n, notebook in students.items() if n != name]
+    texts, _, _ = plan_notebooks([(name, students[name])], others)
+    made = {}
+    for file, text in texts.items():
+        first, _, rest = text.partition("\n")
+        made[f"{PACKAGE}/{file}"] = f"{first}\n{STUB_LINE}\n{rest}".encode()
+    return made
+
+
+def _solved(course: Course, names: Iterable[str]) -> dict[str, bytes]:
+    """Files of the course's own package."""
+    files = {}
+    for name in names:
         path = course.root / name
         if not path.is_file():
             raise UserError("not exported yet", path=path, hint="tito export --all")
         files[name] = path.read_bytes()
     return files
+
+
+def is_stub(path: Path) -> bool:
+    """Whether a file of the package is still as a kit brought it."""
+    from tito.export import STUB_LINE
+
+    try:
+        return STUB_LINE in path.read_text(encoding="utf-8").split("\n")[:4]
+    except (OSError, ValueError):
+        return False
 
 
 def _tito() -> dict[str, bytes]:

@@ -14,7 +14,7 @@ from tito.course import Course, ModuleRef
 from tito.errors import UserError
 from tito.files import write_atomic
 from tito.notebook import Cell, Notebook, Role, load
-from tito.release import kit, stubs
+from tito.release import kit
 from tito.strip import CODE_STUB
 
 _TESTS = ".tito/tests"
@@ -39,7 +39,7 @@ class Progress:
     name: str
     written: int
     exercises: int
-    exported: str  # "yes", "no", "in part"
+    exported: str  # "yes", "no", "in part", "out of date", "given"
     points: str  # of the visible tests, "12/18"; "" before the first test
     tested: str  # when
     hours: str
@@ -47,7 +47,9 @@ class Progress:
 
     @property
     def done(self) -> bool:
-        return self.written == self.exercises and self.exported == "yes"
+        """Nothing to do but to hand in; a module that came solved may be left alone."""
+        whole = self.written == self.exercises and self.exported == "yes"
+        return whole or self.exported == "given"
 
 
 def unanswered(release: Notebook, own: Notebook) -> Unanswered:
@@ -85,23 +87,31 @@ def facts_of(notebook: Notebook) -> dict[str, str]:
     return facts
 
 
-def exported(course: Course, name: str) -> str:
-    """Whether the package holds what the module exports, or still the kit's stubs."""
-    files = kit.read_manifest(course)["modules"].get(name, {}).get("exports", [])
-    made = [f for f in files if (course.root / f).is_file() and not stubs.is_stub(course.root / f)]
-    if len(made) == len(files):
-        return "yes" if files else "-"
-    return "in part" if made else "no"
+def exported(course: Course, ref: ModuleRef) -> str:
+    """Whether the package holds what the module's notebook makes now."""
+    from tito.export import plan_export
+
+    entry = kit.read_manifest(course)["modules"].get(ref.name, {})
+    if entry.get("solved"):
+        return "given"
+    files = [course.root / f for f in entry.get("exports", [])]
+    if any(not f.is_file() or kit.is_stub(f) for f in files):
+        return "no"
+    plan = plan_export(course, [ref])
+    if plan.changes:
+        return "out of date"
+    return "in part" if plan.missing else "yes"
 
 
 def of_module(course: Course, ref: ModuleRef) -> Progress:
     """The line of one module; a notebook that cannot be read is a remark, not an error."""
     release = kit.released(course, ref.name)
     total = len(release.of_role(Role.SOLUTION))
-    remark = ""
+    remark, made = "", "no"
     try:
         path = ref.source
         written = total - len(unanswered(release, load(path)).exercises)
+        made = exported(course, ref)
         last = last_test(course, ref.name) or {}
         if last and last.get("sha256") != digest(path):
             remark = "changed since the last test"
@@ -111,7 +121,7 @@ def of_module(course: Course, ref: ModuleRef) -> Progress:
         name=ref.name,
         written=written,
         exercises=total,
-        exported=exported(course, ref.name),
+        exported=made,
         points=f"{last['points']}/{last['max_points']}" if last else "",
         tested=last.get("when", ""),
         hours=_hours(release),

@@ -12,7 +12,7 @@ from tito.course import Course, ModuleRef
 from tito.notebook import Cell, Notebook, load
 from tito.notebook.model import exercises
 from tito.notebook.points import display
-from tito.release import kit, progress, stubs
+from tito.release import kit, progress
 from tito.sync import ensure_in_step
 
 if TYPE_CHECKING:
@@ -108,16 +108,21 @@ def _is_released(course: Course, ref: ModuleRef) -> bool:
 
 def earlier_exports(course: Course, ref: ModuleRef) -> list[str]:
     """The parts of the package that modules before this one make: "loops", "simd", ..."""
-    names: set[str] = set()
-    for module in course.modules:
-        if module.number is not None and ref.number is not None and module.number < ref.number:
-            if course.is_kit:
-                files = kit.read_manifest(course)["modules"].get(module.name, {})
-                names |= {_part(f) for f in files.get("exports", [])}
-            else:
-                made = stubs.public_names(load(module.source), module.name)
-                names |= {_part(n.file) for n in made}
-    return sorted(names)
+    earlier = [
+        m
+        for m in course.modules
+        if m.number is not None and ref.number is not None and m.number < ref.number
+    ]
+    return sorted({_part(file) for module in earlier for file in _exports(course, module)})
+
+
+def _exports(course: Course, module: ModuleRef) -> list[str]:
+    if course.is_kit:
+        return kit.read_manifest(course)["modules"].get(module.name, {}).get("exports", [])
+    from tito.export import plan_notebooks
+
+    files, _, _ = plan_notebooks([(module.name, load(module.source))])
+    return [f"{kit.PACKAGE}/{file}" for file in files]
 
 
 def _part(file: str) -> str:

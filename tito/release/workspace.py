@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tito.course import Course
 from tito.files import write_atomic
-from tito.release import kit, leaks, stubs
+from tito.release import kit, leaks
 
 FOLDER = "kit"
 
@@ -83,9 +83,9 @@ def _replaceable(root: Path, name: str, data: bytes, kept: set[str]) -> bool:
         return parts[1] not in kept
     if name.startswith(kit.RELEASED):
         return parts[-1].removesuffix(".ipynb") not in kept
-    if parts[0] == stubs.PACKAGE:
+    if parts[0] == kit.PACKAGE:
         path = root / name
-        return not path.exists() or stubs.is_stub(path)
+        return not path.exists() or kit.is_stub(path)
     return parts[0] == "tito" or not (root / name).exists()
 
 
