@@ -1,4 +1,4 @@
-"""What instructors do: grade hand-ins."""
+"""What instructors do: hand out modules, grade hand-ins."""
 
 from __future__ import annotations
 
@@ -10,6 +10,22 @@ from tito.course import Course, ModuleRef, find_course, find_root
 from tito.errors import UsageError, UserError
 from tito.files import write_atomic
 from tito.notebook import Notebook, load
+
+
+def generate(args: argparse.Namespace) -> int:
+    """`tito generate OUT`: the students' folder, refused where it would give an answer away."""
+    from tito.release import kit
+
+    course, out = find_course(), Path(args.out)
+    solved = kit.solved_modules(course, args.solved)
+    kit.refuse_unless_free(out)
+    made = kit.generate(course, out, solved)
+    print(f"made the kit {out}: {', '.join(made.modules)}, {len(made.files)} files, no answers")
+    if solved:
+        print(f"solved in it: {', '.join(sorted(solved))}")
+    print(f"for nbgrader: {out / 'modules'} has the layout of its release/ folder")
+    print(f"next: give {out} to your students; grade with tito grade run HANDINS --module NN")
+    return 0
 
 
 def grade_run(args: argparse.Namespace) -> int:
