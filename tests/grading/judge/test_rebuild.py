@@ -31,9 +31,7 @@ def test_untouched_hand_in_has_no_deviation():
 
 def test_layout_comments_and_assert_words_are_no_deviation():
     def change(cells):
-        cells[TEST_AT].source = (
-            "\n# mine\nassert clamp( 12,0, LIMIT) == 10, 'other words'   \n\n\n"
-        )
+        cells[TEST_AT].source = "\n# mine\nassert clamp( 12,0, LIMIT) == 10, 'other words'   \n\n\n"
 
     assert rebuild(master(), changed(change)).deviations == []
 

@@ -13,6 +13,7 @@ import ast
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from tito import forbid
 from tito.errors import Problems, UserError
 from tito.grading.judge.rebuild import Piece, Rebuilt
 from tito.grading.judge.text import hidden_lines, import_lines, no_code, visible, without_magics
@@ -122,6 +123,8 @@ def _problem(cell: Cell) -> str | None:
             return 'this cell is graded and has no points; write "points": 0 if that is meant'
         if wrong := problem(cell.nbgrader["points"]):
             return wrong
+    if unknown := [w for w in _forbidden_sets(cell) if w not in forbid.SETS]:
+        return f"no forbid set is called {unknown[0]!r}; there are {', '.join(forbid.SETS)}"
     if cell.role is Role.TEST:
         try:
             ast.parse(without_magics(cell.source))
@@ -154,11 +157,14 @@ def _exercises(master: Notebook) -> list[Exercise]:
     for position, cell in enumerate(master.cells):
         if cell.role is Role.SOLUTION:
             names = frozenset(bound(without_magics(cell.source))[0])
-            forbid = cell.directive("forbid")
-            sets = tuple(forbid.words) if forbid else ()
-            number = len(found) + 1
+            number, sets = len(found) + 1, _forbidden_sets(cell)
             found.append(Exercise(position, cell.grade_id or cell.label, number, names, sets))
     return found
+
+
+def _forbidden_sets(cell: Cell) -> tuple[str, ...]:
+    directive = cell.directive("forbid")
+    return tuple(directive.words) if directive else ()
 
 
 def _contracts(master: Notebook) -> list[tuple[str, tuple[str, ...]]]:

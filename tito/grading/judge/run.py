@@ -22,8 +22,8 @@ from tito.grading.judge import harden
 from tito.grading.judge.job import Job
 from tito.grading.judge.messages import Context, tidy
 from tito.grading.judge.passes import Book, Outcome, Walk
-from tito.grading.judge.plan import Plan, Step, Test, make_plan
-from tito.grading.judge.rebuild import Rebuilt, rebuild
+from tito.grading.judge.plan import Exercise, Plan, Step, Test, make_plan
+from tito.grading.judge.rebuild import rebuild
 from tito.grading.judge.result import FAILED, LATER, PASSED, TIMEOUT
 from tito.grading.judge.submission import read_submission
 from tito.grading.judge.text import visible
@@ -91,7 +91,7 @@ class Judge:
         plan = make_plan(job.master, rebuilt)
         self.book = Book(self._context(plan), undone=set(job.undone))
         self._deviations(rebuilt.deviations)
-        self._settle_without_running(plan, rebuilt)
+        self._settle_without_running(plan)
         self._walk(plan, hide=False)
         if self._hidden_left(plan):
             self._walk(plan, hide=True)
@@ -106,29 +106,28 @@ class Judge:
 
     # -- what needs no run
 
-    def _settle_without_running(self, plan: Plan, rebuilt: Rebuilt) -> None:
-        routes = self._forbidden(plan, rebuilt)
+    def _settle_without_running(self, plan: Plan) -> None:
+        routes = self._forbidden(plan)
         for test in plan.tests:
             if (test.hidden and self.job.visible_only) or test.empty:
                 self._settle(test, LATER, None, None)
             elif test.exercise in routes:
                 self._settle(test, FAILED, Fraction(0), routes[test.exercise])
 
-    def _forbidden(self, plan: Plan, rebuilt: Rebuilt) -> dict[int, str]:
+    def _forbidden(self, plan: Plan) -> dict[int, str]:
         """For each exercise that took a forbidden route: which, and where."""
-        given = {f"given {s.label}": s.source for s in plan.steps if _is_given(s)}
-        pieces = [*rebuilt.solutions.values(), *rebuilt.extras.values()]
-        own = {piece.label: piece.source for part in pieces for piece in part}
         found = {}
         for exercise in plan.exercises:
             if not exercise.forbid:
                 continue
-            findings = forbid.find({**given, **own}, sorted(exercise.names), exercise.forbid)
+            sources, start = _read_by_forbid(plan, exercise)
+            findings = forbid.find(sources, sorted(exercise.names), exercise.forbid, start)
             if findings:
                 first = findings[0]
                 found[exercise.position] = tidy(
-                    f"{first.label}, line {first.line}: {first.route} is a forbidden route here "
-                    f"(#| forbid: {first.set}); the exercise is about doing it yourself"
+                    f"{first.label}, line {first.line}: {first.route} is "
+                    f"{forbid.SETS[first.set].what}, which this exercise forbids: "
+                    f"{forbid.SETS[first.set].advice}"
                 )
         return found
 
@@ -245,8 +244,23 @@ class Judge:
             )
 
 
-def _is_given(step: Step | Test) -> bool:
-    return isinstance(step, Step) and step.kind == "given"
+def _read_by_forbid(plan: Plan, exercise: Exercise) -> tuple[dict[str, str], str | None]:
+    """The code that runs before the last test of an exercise, by label, and its own cell's."""
+    tests = [i for i, s in enumerate(plan.steps) if _tests(s, exercise)]
+    sources: dict[str, str] = {}
+    start = None
+    for step in plan.steps[: max(tests, default=-1) + 1]:
+        if not isinstance(step, Step) or not step.in_s or step.kind == "imports":
+            continue
+        label = f"given {step.label}" if step.kind == "given" else step.label
+        sources[label] = step.source
+        if step.kind == "solution" and step.position == exercise.position and start is None:
+            start = label
+    return sources, start
+
+
+def _tests(step: Step | Test, exercise: Exercise) -> bool:
+    return isinstance(step, Test) and step.exercise == exercise.position
 
 
 def make_engine(name: str) -> Any:

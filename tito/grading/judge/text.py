@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import ast
-import re
 
+from tito.forbid import python_source
 from tito.notebook import Cell
 from tito.strip import HIDDEN_TESTS, regions
-
-_MAGIC = re.compile(r"^\s*[%!?]")
-_CELL_MAGIC = re.compile(r"^\s*%%")
 
 
 def hidden_lines(cell: Cell) -> set[int]:
@@ -29,13 +26,11 @@ def visible(cell: Cell) -> str:
 
 
 def without_magics(source: str) -> str:
-    """The cell as plain Python, line numbers kept: what IPython alone understands is blanked.
+    """The cell as plain Python, line numbers kept: what IPython alone understands does nothing.
 
     A cell that parses is left as it is: `%` at the start of a line may be arithmetic.
     """
-    if parse(source) is not None:
-        return source
-    return "\n".join("" if _MAGIC.match(line) else line for line in source.split("\n"))
+    return python_source(source)
 
 
 def parse(source: str) -> ast.Module | None:
@@ -49,8 +44,6 @@ def parse(source: str) -> ast.Module | None:
 def is_python(source: str) -> bool:
     """The cell parses, magics and top-level await (which a notebook allows) aside."""
     flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-    if any(_CELL_MAGIC.match(line) for line in source.split("\n")[:1]):
-        source = source.partition("\n")[2]
     try:
         compile(without_magics(source), "<cell>", "exec", flags)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
