@@ -51,9 +51,14 @@ def test_a_given_cell_that_uses_a_name_of_a_test_is_not_run():
 
 def test_a_hidden_region_is_taken_out_of_what_students_see():
     nb = master()
-    nb.cells[
-        3
-    ].source = "assert clamp(1, 0, 2) == 1\n### BEGIN HIDDEN TESTS\nassert clamp(5, 0, 2) == 2\n### END HIDDEN TESTS"
+    nb.cells[3].source = "\n".join(
+        [
+            "assert clamp(1, 0, 2) == 1",
+            "### BEGIN HIDDEN TESTS",
+            "assert clamp(5, 0, 2) == 2",
+            "### END HIDDEN TESTS",
+        ]
+    )
     [test] = [t for t in plan_of(nb, hand_in()).tests if t.id == "clamp-test"]
     assert "clamp(5" not in test.shown and "clamp(1" in test.shown
     assert test.shown.count("\n") == test.source.count("\n")

@@ -36,10 +36,17 @@ def test_numbers_are_points(value, points):
 
 @pytest.mark.parametrize(
     "value",
-    [True, np.True_, "3", float("nan"), float("inf"), -1, 6.5, (1, 2), [3], np.ones(1), 1j, {}]
-    + [np.float64("nan"), object(), np.array("3"), np.array(True)],
+    [True, np.True_, "3", float("nan"), float("inf"), -1, 6.5, (1, 2), [3], 1j, {}, object()],
 )
 def test_what_is_no_number_of_points_is_never_full_marks(value):
+    with pytest.raises(BadScore):
+        score(value, SIX)
+
+
+@pytest.mark.parametrize(
+    "value", [np.float64("nan"), np.array("3"), np.array(True), np.ones(1), np.ones((2, 2))]
+)
+def test_what_numpy_calls_no_number_neither(value):
     with pytest.raises(BadScore):
         score(value, SIX)
 
@@ -86,7 +93,7 @@ def test_a_value_of_the_students_is_no_score(source):
         "earned = 0\nif solve(3) == 9:\n    earned += 2\nearned",
         "sum(solve(k) == k * k for k in range(4))",
         "int(np.allclose(solve(3), 9))",
-        "from tito.checks import counts, points\nc = make()\nsolve(c)\npoints(min(counts(c).reads, 3))",
+        "from tito.checks import counts, points\nc = make()\nsolve(c)\npoints(counts(c).reads)",
         "def grade():\n    return 2 if solve(3) == 9 else 0\ngrade()",
         "points(2, message=solve(3))",
         "3 * (not solve(0))",
