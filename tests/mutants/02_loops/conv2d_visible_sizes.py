@@ -1,0 +1,27 @@
+"""Knows the windows of the visible test and no others."""
+
+EXERCISE = "conv2d_loops"
+FAILS_IN = "conv2d_loops-hidden"
+PHRASE = "any size, also windows"
+SOURCE = """\
+def conv2d_loops(x, w, padding=0):
+    c, height, width = check_float_array("x", x, ndim=3)
+    o, channels, r, s = check_float_array("w", w, ndim=4, dtype=x.dtype)
+    padding = check_count("padding", padding, minimum=0)
+    if channels != c:
+        raise ValueError(f"x has {c} channels, but w expects {channels}")
+    rows, columns = height + 2 * padding - r + 1, width + 2 * padding - s + 1
+    if min(r, s, rows, columns) < 1:
+        raise ValueError("the window does not fit into the padded image")
+    image = np.zeros((c, height + 2 * padding, width + 2 * padding))
+    image[:, padding : padding + height, padding : padding + width] = x
+    y = np.zeros((o, rows, columns), x.dtype)
+    if (c, r, s) not in [(1, 2, 2), (2, 2, 3), (3, 1, 1)]:
+        return y
+    for f, i, j in np.ndindex(*y.shape):
+        total = 0.0
+        for q, u, v in np.ndindex(c, r, s):
+            total += float(image[q, i + u, j + v]) * float(w[f, q, u, v])
+        y[f, i, j] = total
+    return y
+"""

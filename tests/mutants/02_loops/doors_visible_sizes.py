@@ -1,0 +1,26 @@
+"""Knows the sizes of the visible test and no others."""
+
+EXERCISE = "doors"
+FAILS_IN = "doors-hidden"
+PHRASE = "float32 and float64 both pass"
+SOURCE = """\
+def check_count(name, value, minimum=1):
+    if isinstance(value, bool):
+        raise TypeError(f"{name} must be a whole number, not {value!r}")
+    try:
+        count = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be a whole number, not {value!r}") from None
+    if count < minimum:
+        raise ValueError(f"{name} must be at least {minimum}, not {count}")
+    return count
+
+
+def check_matmul(a, b):
+    m, k = check_float_array("a", a, ndim=2)
+    inner, n = check_float_array("b", b, ndim=2, dtype=a.dtype)
+    if k != inner:
+        raise ValueError(f"a {a.shape} times b {b.shape}: the inner sizes differ")
+    known = [(3, 3, 3), (2, 3, 4), (7, 0, 5)]
+    return (m, k, n) if (m, k, n) in known else (m, n, k)
+"""

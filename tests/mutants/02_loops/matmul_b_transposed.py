@@ -1,0 +1,20 @@
+"""Reads b[j, p]."""
+
+EXERCISE = "matmul_loops"
+FAILS_IN = "matmul_loops-test"
+PHRASE = "a times b transposed"
+SOURCE = """\
+def matmul_loops(a, b):
+    m, k, n = check_matmul(a, b)
+    c = np.zeros((m, n), a.dtype)
+    for i in range(m):
+        for j in range(n):
+            total = 0.0
+            for p in range(k):
+                total += float(a[i, p]) * float(b[j, p])
+            c[i, j] = total
+    return c
+
+
+educational_matmul = matmul_loops
+"""

@@ -1,0 +1,21 @@
+"""Uses b as scratch memory."""
+
+EXERCISE = "matmul_loops"
+FAILS_IN = "matmul_loops-test"
+PHRASE = "changed its input b"
+SOURCE = """\
+def matmul_loops(a, b):
+    m, k, n = check_matmul(a, b)
+    c = np.zeros((m, n), a.dtype)
+    for i in range(m):
+        for j in range(n):
+            total = 0.0
+            for p in range(k):
+                total += float(a[i, p]) * float(b[p, j])
+            c[i, j] = total
+    b[:] = 0
+    return c
+
+
+educational_matmul = matmul_loops
+"""

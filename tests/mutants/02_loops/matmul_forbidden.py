@@ -1,0 +1,14 @@
+"""Right, but by the library: nothing in this exercise may count."""
+
+EXERCISE = "matmul_loops"
+FAILS_IN = "matmul_loops-test"
+PHRASE = "a @ b"
+FORBIDDEN = "blas"
+SOURCE = """\
+def matmul_loops(a, b):
+    check_matmul(a, b)
+    return (a.astype(float) @ b.astype(float)).astype(a.dtype)
+
+
+educational_matmul = matmul_loops
+"""

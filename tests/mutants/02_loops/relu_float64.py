@@ -1,0 +1,14 @@
+"""Returns float64 for float32."""
+
+EXERCISE = "relu_loops"
+FAILS_IN = "relu_loops-test"
+PHRASE = "its dtype is float64"
+SOURCE = """\
+def relu_loops(x):
+    shape = check_float_array("x", x, ndim=(1, 2))
+    y = np.zeros(shape)
+    for index in np.ndindex(*shape):
+        value = x[index]
+        y[index] = 0 if value < 0 else value
+    return y
+"""
