@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from types import FrameType, ModuleType
+from types import FrameType, ModuleType, TracebackType
 from typing import Any
 
 import numpy as np
@@ -78,9 +78,26 @@ def calling_names() -> frozenset[str]:
 def calling_statement() -> Statement | None:
     """The call that is running now in the nearest frame outside; None without a source."""
     frame = calling_frame()
-    tree = _parsed(_source(frame)) if frame else None
-    call = _running_call(tree, frame) if tree else None
+    return _statement(frame, frame.f_lasti, frame.f_lineno) if frame else None
+
+
+def _statement(frame: FrameType, instruction: int, line: int) -> Statement | None:
+    tree = _parsed(_source(frame))
+    call = _running_call(tree, frame, instruction, line) if tree else None
     return Statement(tree, call, frame) if call else None
+
+
+def case_of_traceback(tb: TracebackType) -> str | None:
+    """The case of the call, in the cell that a traceback starts in, that ended in an exception."""
+    statement = _statement(tb.tb_frame, tb.tb_lasti, tb.tb_lineno)
+    if statement is None:
+        return None
+    behind = _check_behind(statement)
+    if behind in CALLING_CHECKS or _is_check(statement.call):
+        subject = _subject_in(statement)
+    else:
+        subject = _subject_of_expression(statement, statement.call)
+    return case_line(subject) if subject else None
 
 
 def subject_of(func: Callable | None = None) -> Subject:
@@ -188,10 +205,12 @@ def _names_in(source: str) -> frozenset[str]:
     return frozenset(node.id for node in nodes if isinstance(node, ast.Name))
 
 
-def _running_call(tree: ast.Module, frame: FrameType) -> ast.Call | None:
-    """The call expression at the frame's current instruction."""
+def _running_call(
+    tree: ast.Module, frame: FrameType, instruction: int, current_line: int
+) -> ast.Call | None:
+    """The call expression at an instruction of the frame."""
     positions = list(frame.f_code.co_positions())
-    at = frame.f_lasti // 2
+    at = instruction // 2
     line, end, column, end_column = positions[at] if at < len(positions) else (None,) * 4
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     for node in calls:
@@ -199,9 +218,8 @@ def _running_call(tree: ast.Module, frame: FrameType) -> ast.Call | None:
         if place == (line, end, column, end_column):
             return node
     # Columns may be missing (python -X no_debug_ranges): take a check's call on that line.
-    line = frame.f_lineno
-    around = [n for n in calls if n.lineno <= line <= (n.end_lineno or n.lineno) and _is_check(n)]
-    return min(around, key=lambda n: (n.end_lineno or n.lineno) - n.lineno, default=None)
+    around = [n for n in calls if n.lineno <= current_line <= n.end_lineno and _is_check(n)]
+    return min(around, key=lambda n: n.end_lineno - n.lineno, default=None)
 
 
 def _is_check(call: ast.Call) -> bool:

@@ -1,0 +1,161 @@
+"""Errors in the course's notebooks as one message, not as a traceback.
+
+The output keeps its type `error` with the exception's own name, because nbgrader decides by it. A
+failed check shows its message, a stub "exercise 2 (relu_loops) is not written yet", an exception
+in the student's function the line it came from and the case. Everything else is shown as IPython
+shows it, and `%tb` still prints the whole traceback of any of them.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any
+
+from tito.checks.case import case_of_traceback
+from tito.checks.failure import CheckFailed, Failure
+from tito.checks.module import Module
+from tito.checks.runtime import current
+
+
+class Display:
+    """How one IPython shell shows errors while the course's notebook runs in it."""
+
+    def __init__(self, shell: Any) -> None:
+        self.shell = shell
+        self._stderr: Any = None
+
+    def install(self) -> None:
+        self.shell.set_custom_exc((Exception,), self._handler)
+        self.shell.events.register("pre_run_cell", self._cell_begins)
+        self.shell.events.register("post_run_cell", self._cell_ends)
+
+    def _handler(
+        self, shell: Any, etype: type, value: Exception, tb: TracebackType, tb_offset=None
+    ):
+        """What IPython calls for an exception in a cell."""
+        try:
+            message = self.message(value, tb)
+        except Exception:  # a slip of ours must not hide the student's error
+            message = None
+        if message is None:
+            shell.showtraceback((etype, value, tb), tb_offset=tb_offset)
+            return None
+        # For %tb and %debug.
+        sys.last_type, sys.last_value, sys.last_traceback = etype, value, tb
+        lines = message.split("\n")
+        shell._showtraceback(etype, value, lines)
+        return lines
+
+    def _cell_begins(self, info: Any) -> None:
+        current().forget()
+        # nbgrader gives 0 to a test cell that writes to stderr, be it only a warning.
+        if getattr(self.shell, "kernel", None) and self._is_test(info.raw_cell or ""):
+            self._stderr, sys.stderr = sys.stderr, sys.stdout
+
+    def _cell_ends(self, result: Any) -> None:
+        if self._stderr is not None:
+            sys.stderr, self._stderr = self._stderr, None
+
+    def message(self, value: Exception, tb: TracebackType) -> str | None:
+        """The message to show instead of a traceback; None for IPython's own."""
+        if isinstance(value, CheckFailed):
+            return str(value)
+        frames = list(self._cell_frames(tb))
+        if isinstance(value, NotImplementedError):
+            return str(value) or self._not_written(frames)
+        if isinstance(value, NameError) and frames:
+            known = self._not_run(value, frames)
+            if known:
+                return known
+        if not frames or not self._is_test(_source(frames[0])):
+            return None
+        if len(frames) > 1:
+            return self._raised_in_function(value, frames)
+        innermost = _innermost(tb)
+        if isinstance(value, AssertionError) and innermost is frames[0]:
+            return str(value) or f"the test failed: {_line(frames[0])}"
+        return None
+
+    def _cell_frames(self, tb: TracebackType | None) -> Iterator[TracebackType]:
+        """The steps of a traceback that are code of a cell, outermost first."""
+        while tb is not None:
+            if self._cell_number(tb) is not None:
+                yield tb
+            tb = tb.tb_next
+
+    def _cell_number(self, tb: TracebackType) -> str | None:
+        """The number that Jupyter shows beside the cell; None for a file that is no cell."""
+        name = tb.tb_frame.f_code.co_filename
+        number = getattr(self.shell.compile, "_filename_map", {}).get(name)
+        if number is not None:
+            return str(number)
+        is_cell = f"ipykernel_{os.getpid()}" in name or name.startswith("<ipython-input-")
+        return "?" if is_cell else None
+
+    def _is_test(self, source: str) -> bool:
+        """Whether a cell calls a check: `expect_...(` or `points(` of tito.checks."""
+        names = self.shell.user_ns.items()
+        checks = [n for n, v in names if getattr(v, "__module__", None) in _CHECK_MODULES]
+        imported = "tito.checks" in source
+        return any(f"{name}(" in source for name in checks) or imported
+
+    def _not_written(self, frames: list[TracebackType]) -> str | None:
+        """A stub was called."""
+        if not frames:
+            return None
+        name = frames[-1].tb_frame.f_code.co_qualname.split(".")[0]
+        if name == "<module>":
+            return "this cell is not written yet"
+        return f"{self._exercise(name)} is not written yet"
+
+    def _not_run(self, value: NameError, frames: list[TracebackType]) -> str | None:
+        """A name that another cell of the module defines was not there."""
+        module = Module.find(self.shell.user_ns)
+        if module is None or value.name is None or not module.defines(value.name):
+            return None
+        if module.defined_in_source(value.name, _source(frames[-1])):
+            return None
+        return f"{self._exercise(value.name)} is not defined: run the cell that defines it first"
+
+    def _exercise(self, name: str) -> str:
+        module = Module.find(self.shell.user_ns)
+        number = module.exercise_of(name) if module else None
+        return f"exercise {number} ({name})" if number else name
+
+    def _raised_in_function(self, value: Exception, frames: list[TracebackType]) -> str:
+        """An exception that came out of the function that a test cell called."""
+        where = frames[-1]
+        name = frames[1].tb_frame.f_code.co_name
+        text = str(value)
+        failure = Failure(
+            function=name,
+            problem=f"raised {type(value).__name__}" + (f": {text}" if text else ""),
+            kind="an exception",
+            case=case_of_traceback(frames[0]) or name,
+            rows=[("where", f"cell [{self._cell_number(where)}], line {where.tb_lineno}")],
+        )
+        line = _line(where)
+        if line:
+            failure.rows.append(("", f"  {line}"))
+        return failure.text()
+
+
+_CHECK_MODULES = ("tito.checks.expect", "tito.checks.tools")
+
+
+def _source(tb: TracebackType) -> str:
+    return "".join(linecache.getlines(tb.tb_frame.f_code.co_filename))
+
+
+def _line(tb: TracebackType) -> str:
+    return linecache.getline(tb.tb_frame.f_code.co_filename, tb.tb_lineno).strip()
+
+
+def _innermost(tb: TracebackType) -> TracebackType:
+    while tb.tb_next is not None:
+        tb = tb.tb_next
+    return tb
