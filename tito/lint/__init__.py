@@ -57,7 +57,12 @@ def _finding(module: Module, hit: Hit, rule: Rule) -> Finding:
     path = str(module.notebook.path or module.notebook.name)
     label = hit.cell.label if hit.cell else None
     shown = _line(hit.cell.source if hit.cell else module.text, hit.line)
-    return Finding(rule.name, path, label, hit.line, hit.message, hit.hint, rule.level, shown)
+    in_file = None
+    if hit.cell and hit.cell.line:
+        in_file = hit.cell.line + (hit.line or 1) - 1
+    return Finding(
+        rule.name, path, label, hit.line, hit.message, hit.hint, rule.level, shown, in_file
+    )
 
 
 def _line(source: str | None, number: int | None) -> str | None:

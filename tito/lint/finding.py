@@ -27,7 +27,11 @@ class Hit:
 
 @dataclass(frozen=True)
 class Finding:
-    """A hit with its rule and file, as `tito lint` prints it."""
+    """A hit with its rule and file, as `tito lint` prints it.
+
+    line      : counts in the cell; in the file where no cell is named
+    file_line : the same line in the .py, for the editor
+    """
 
     rule: str
     path: str
@@ -37,6 +41,7 @@ class Finding:
     hint: str | None = None
     level: str = ERROR
     text: str | None = None
+    file_line: int | None = None
 
     @property
     def is_error(self) -> bool:
@@ -44,7 +49,8 @@ class Finding:
 
     def __str__(self) -> str:
         place = ":".join(str(p) for p in (self.path, self.cell, self.line) if p is not None)
-        lines = [f"{place}: {self.level}: {self.message} [{self.rule}]"]
+        where = f", line {self.file_line} of the file" if self.file_line else ""
+        lines = [f"{place}: {self.level}: {self.message} [{self.rule}{where}]"]
         if self.text:
             lines.append("    " + self.text.strip())
         if self.hint:

@@ -24,8 +24,8 @@ def metadata_json(module: Module) -> Iterator[Hit]:
         for match in _KEY.finditer(rest):
             if problem := _json_problem(rest[match.end() :]):
                 yield Hit(
-                    f"the {match[1]} metadata of this cell line is no JSON ({problem}), so the "
-                    "cell loses it",
+                    f"the {match[1]} metadata of {_named(module, number)} is no JSON ({problem}), "
+                    "so the cell loses it",
                     line=number,
                     hint='write keys and texts in double quotes: {"grade": true, ...}',
                 )
@@ -38,7 +38,8 @@ def metadata_place(module: Module) -> Iterator[Hit]:
         key, kind = _KEY.search(rest), re.search(r"\[(markdown|md|raw)\]", rest)
         if key and kind and key.start() < kind.start():
             yield Hit(
-                f"[{kind[1]}] stands after the metadata, so the cell is read as code",
+                f"[{kind[1]}] stands after the metadata of {_named(module, number)}, so the cell "
+                "is read as code",
                 line=number,
                 hint=f"# %% [{kind[1]}] {key[1]}=...",
             )
@@ -58,6 +59,13 @@ def metadata_dropped(module: Module) -> Iterator[Hit]:
         value = cell.metadata.get("nbgrader")
         if value is not None and not isinstance(value, dict):
             yield Hit("the nbgrader metadata is no dictionary", cell)
+
+
+def _named(module: Module, number: int) -> str:
+    """The cell that the cell line opens."""
+    below = (c for c in module.cells if c.line is not None and c.line > number)
+    cell = next(below, None)
+    return cell.label if cell else "this cell line"
 
 
 def _marker_lines(module: Module) -> Iterator[tuple[int, str]]:

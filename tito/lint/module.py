@@ -107,10 +107,13 @@ class Module:
             if isinstance(node, ast.FunctionDef)
         }
 
-    def line_of(self, cell: Cell, name: str) -> int | None:
-        """The first line of `cell` that names `name`."""
+    def line_of(self, cell: Cell, name: str, binding: bool = False) -> int | None:
+        """The first line of `cell` that names `name`; with `binding`, that gives it a value."""
+        wanted = ast.Store if binding else ast.expr_context
         lines = [
-            n.lineno for n in ast.walk(self.tree(cell)) if isinstance(n, ast.Name) and n.id == name
+            n.lineno
+            for n in ast.walk(self.tree(cell))
+            if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, wanted)
         ]
         return min(lines, default=None)
 

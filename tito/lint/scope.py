@@ -21,6 +21,12 @@ def _hits(module: Module, cell: Cell, names: set[str], say, hint: str | None = N
         yield Hit(say(name), cell, module.line_of(cell, name), hint)
 
 
+def _bindings(module: Module, cell: Cell, names: set[str], say, hint: str | None = None):
+    """One hit a name, where the cell first gives it a value (def and import: the whole cell)."""
+    for name in sorted(names):
+        yield Hit(say(name), cell, module.line_of(cell, name, binding=True), hint)
+
+
 def _stars_above(module: Module, cell: Cell) -> bool:
     return any(_star(module, c) for c in module.code if c.index <= cell.index)
 
@@ -69,7 +75,7 @@ def _where(module: Module, cell: Cell, name: str) -> str:
 def test_rebinds_solution(module: Module) -> Iterator[Hit]:
     for cell in module.tests:
         own = set(module.names(cell).defined) & module.solution_names
-        yield from _hits(
+        yield from _bindings(
             module, cell, own, lambda n: f"binds {n!r}, a solution's name: it would test itself"
         )
 
@@ -81,7 +87,7 @@ def test_rebinds_given(module: Module) -> Iterator[Hit]:
     given = module.assigned(module.of(Role.GIVEN))
     for cell in module.tests:
         own = set(module.names(cell).assigned) & given & set(read)
-        yield from _hits(
+        yield from _bindings(
             module,
             cell,
             own,
@@ -96,7 +102,7 @@ def test_rebinds_given(module: Module) -> Iterator[Hit]:
 def given_rebinds_solution(module: Module) -> Iterator[Hit]:
     for cell in module.of(Role.GIVEN):
         own = set(module.names(cell).defined) & module.solution_names
-        yield from _hits(
+        yield from _bindings(
             module, cell, own, lambda n: f"a given cell binds {n!r}, which a solution cell defines"
         )
 
@@ -106,7 +112,7 @@ def solution_rebinds_given(module: Module) -> Iterator[Hit]:
     for cell in module.solutions:
         given = module.defined(module.above(cell, Role.GIVEN))
         own = set(module.names(cell).assigned) & given
-        yield from _hits(
+        yield from _bindings(
             module, cell, own, lambda n: f"a solution cell binds {n!r}, which a given cell defines"
         )
 
@@ -187,6 +193,7 @@ def undefined_name(module: Module) -> Iterator[Hit]:
             continue
         above = [c for c in module.code if c.index < cell.index]
         missing = set(module.names(cell).needed) - module.defined(above)
+        missing -= module.defined(module.tests)  # a rule of its own
         if cell.role is not Role.MEASURE:
             # A function may name what a cell further down defines, so long as it is called later.
             missing -= module.defined(module.of(Role.GIVEN, Role.SOLUTION)) - _now(module, cell)
