@@ -28,7 +28,12 @@ def _graded(name, source, **nbgrader):
     return Cell("code", source, {"nbgrader": keys, **TAGS})
 
 
-REGION = "def f(x):\n    '''One more than the number x.'''\n    ### BEGIN SOLUTION\n    return x\n    ### END SOLUTION"
+REGION = """\
+def f(x):
+    '''One more than the number x.'''
+    ### BEGIN SOLUTION
+    return x
+    ### END SOLUTION"""
 GIVEN = Cell("code", "limit = 3\n\n\nclass Point:\n    pass\n")
 TEST = "assert f(1) == 1, 'f of 1 is 1'"
 
