@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 
 from tito.checks import CheckFailed
-from tito.grading.judge.plan import Exercise, Test
+from tito.grading.judge.plan import Exercise, GradedTest
 from tito.grading.judge.result import DIED, ERROR, FAILED, MISSING, TIMEOUT
 from tito.grading.judge.score import BadScore
 from tito.grading.judge.text import parse
@@ -24,6 +24,12 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 # Words that are more than prose: they hold a digit or an underscore, or are written in capitals.
 _TELLING = re.compile(r"\w*[\d_]\w*(?:\.\d+)?|\b[A-Z]{3,}\b")
 _BRACKETS = re.compile(r"[\[\]{}]")
+# What a package says where an earlier module's export is not there yet.
+_NOT_EXPORTED = re.compile(
+    r"is (?:exercise \d+|an exercise) of (?P<module>\d\d)_\w+: tito start"
+    r"|No module named '(?P<part>tinykernels[\w.]*)'"
+    r"|cannot import name '\w+' from '(?P<file>tinykernels[\w.]*)'"
+)
 
 
 @dataclass
@@ -41,19 +47,21 @@ class Context:
     missing : for a name of a solution that is not there: (status, why)
     open_text : everything in the master that students can read
     owner : the exercise that defines a name
+    own_before : the modules before this one are the student's own exports
     """
 
     missing: dict[str, tuple[str, str]]
     open_text: str
     owner: dict[str, Exercise]
+    own_before: bool = False
 
 
-def filename(test: Test) -> str:
+def filename(test: GradedTest) -> str:
     """The name under which a test cell is compiled."""
     return f"<{test.id}>"
 
 
-def verdict(error: BaseException, test: Test, context: Context, *, hide: bool) -> Verdict:
+def verdict(error: BaseException, test: GradedTest, context: Context, *, hide: bool) -> Verdict:
     """Why a test earned nothing, in words for the student."""
     if isinstance(error, BadScore):
         return Verdict(ERROR, FOR_INSTRUCTOR + str(error))
@@ -68,7 +76,19 @@ def verdict(error: BaseException, test: Test, context: Context, *, hide: bool) -
         return Verdict(FAILED, tidy(text))
     if hide:
         return Verdict(ERROR, f"{HIDDEN_FAILED}: it ended with an exception")
-    return Verdict(ERROR, tidy(_exception(error)))
+    return Verdict(ERROR, tidy(_with_way_on(_exception(error), context)))
+
+
+def _with_way_on(text: str, context: Context) -> str:
+    """What to do where the student's own earlier module is what is missing."""
+    match = _NOT_EXPORTED.search(text) if context.own_before else None
+    if match is None:
+        return text
+    which = match["module"] or "MODULE"
+    return (
+        f"{text}\n  this question stands on your own work of an earlier module, which is not "
+        f"exported yet\n  try       finish that module, tito export {which}, then test again"
+    )
 
 
 def lost(status: str, why: str, *, hide: bool) -> Verdict:
@@ -89,7 +109,7 @@ def _missing(error: NameError, context: Context) -> Verdict | None:
     name = error.name
     if name in context.missing:
         status, why = context.missing[name]
-        return Verdict(status, tidy(f"{name} is not there: {why}"))
+        return Verdict(status, tidy(_with_way_on(f"{name} is not there: {why}", context)))
     return None
 
 
@@ -98,14 +118,14 @@ def _is_stub(error: NotImplementedError) -> bool:
     return not str(error).strip()
 
 
-def _not_written(test: Test, context: Context) -> str:
+def _not_written(test: GradedTest, context: Context) -> str:
     for exercise in context.owner.values():
         if exercise.position == test.exercise:
             return f"exercise {exercise.number} ({exercise.id}) is not written yet"
     return "not written yet"
 
 
-def _assertion(error: AssertionError, test: Test) -> str:
+def _assertion(error: AssertionError, test: GradedTest) -> str:
     text = str(error)
     if not text.strip():
         node = _assert_statement(error, test)
@@ -127,7 +147,7 @@ def _notes(error: BaseException) -> list[str]:
     return ["  " + str(note).strip() for note in notes[:3]]
 
 
-def _hidden_assertion(error: AssertionError, test: Test, context: Context) -> str:
+def _hidden_assertion(error: AssertionError, test: GradedTest, context: Context) -> str:
     if isinstance(error, CheckFailed):
         return error.public
     if isinstance(error, InputChanged):
@@ -139,7 +159,7 @@ def _hidden_assertion(error: AssertionError, test: Test, context: Context) -> st
     return HIDDEN_FAILED
 
 
-def _assert_statement(error: AssertionError, test: Test) -> ast.Assert | None:
+def _assert_statement(error: AssertionError, test: GradedTest) -> ast.Assert | None:
     """The assert in the test cell that raised, if it was one of its own lines."""
     trace, line = error.__traceback__, None
     while trace is not None:

@@ -23,7 +23,7 @@ import numpy as np
 
 from tito.checks.runtime import use
 from tito.grading.judge.messages import Context, filename, lost, tidy, verdict
-from tito.grading.judge.plan import Plan, Step, Test
+from tito.grading.judge.plan import GradedTest, Plan, Step
 from tito.grading.judge.result import DIED, MISSING, PARTIAL, PASSED, TIMEOUT
 from tito.grading.judge.runtime import JudgeRuntime
 from tito.grading.judge.score import BadScore, last_expression, score, student_made
@@ -125,7 +125,7 @@ class Walk:
 
     # -- tests
 
-    def test(self, test: Test, source: str, *, scored: bool) -> Outcome:
+    def test(self, test: GradedTest, source: str, *, scored: bool) -> Outcome:
         """Run a test cell in a fresh copy of the given names."""
         started = time.process_time()
         names = self._names(source)
@@ -152,7 +152,7 @@ class Walk:
         return Outcome(found.status, Fraction(0), found.message, seconds, True)
 
     def _passed(
-        self, test: Test, value: Any, runtime: _Runtime, seconds: float, asked: bool
+        self, test: GradedTest, value: Any, runtime: _Runtime, seconds: float, asked: bool
     ) -> Outcome:
         try:
             points = score(value, test.points)
@@ -164,7 +164,7 @@ class Walk:
             return Outcome(PASSED, points, message, seconds, asked)
         return Outcome(PARTIAL, points, message, seconds, asked)
 
-    def _run(self, source: str, test: Test, names: dict[str, Any], scored: bool) -> Any:
+    def _run(self, source: str, test: GradedTest, names: dict[str, Any], scored: bool) -> Any:
         """Execute the cell; the value of its last expression where that may be a score."""
         tree = ast.parse(source)
         last = last_expression(tree, source) if scored else None

@@ -24,7 +24,7 @@ from tito.notebook.points import problem
 
 @dataclass
 class Step:
-    """Code to run. `kind` is "given", "solution", "extra" or "imports" ("test": see Test).
+    """Code to run. `kind` is "given", "solution", "extra" or "imports" (a test is a GradedTest).
 
     in_s, in_g : which side runs it
     position : the master cell it belongs to
@@ -41,7 +41,7 @@ class Step:
 
 
 @dataclass
-class Test:
+class GradedTest:
     """A graded test cell of the master.
 
     source : the whole cell; shown : the cell as students have it
@@ -86,13 +86,13 @@ class Plan:
     contracts : source and `#| writes:` names of each solution cell of the master
     """
 
-    steps: list[Step | Test] = field(default_factory=list)
+    steps: list[Step | GradedTest] = field(default_factory=list)
     exercises: list[Exercise] = field(default_factory=list)
     contracts: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
 
     @property
-    def tests(self) -> list[Test]:
-        return [s for s in self.steps if isinstance(s, Test)]
+    def tests(self) -> list[GradedTest]:
+        return [s for s in self.steps if isinstance(s, GradedTest)]
 
 
 def check_master(master: Notebook) -> None:
@@ -209,8 +209,8 @@ def _solution(cell: Cell, position: int, rebuilt: Rebuilt, exercise: Exercise) -
     return steps
 
 
-def _test(cell: Cell, position: int, exercise: Exercise | None) -> list[Step | Test]:
-    steps: list[Step | Test] = []
+def _test(cell: Cell, position: int, exercise: Exercise | None) -> list[Step | GradedTest]:
+    steps: list[Step | GradedTest] = []
     if cell.role is Role.TEST:
         steps.append(_graded(cell, position, exercise))
     shown = [] if cell.hidden else import_lines(visible(cell))
@@ -222,14 +222,14 @@ def _test(cell: Cell, position: int, exercise: Exercise | None) -> list[Step | T
     return steps
 
 
-def _graded(cell: Cell, position: int, exercise: Exercise | None) -> Test:
+def _graded(cell: Cell, position: int, exercise: Exercise | None) -> GradedTest:
     source = without_magics(cell.source)
     secret = hidden_lines(cell)
     lines = source.split("\n")
     shown = "\n".join("" if n in secret else text for n, text in enumerate(lines, 1))
     if cell.hidden:
         secret = set(range(1, len(lines) + 1))
-    return Test(
+    return GradedTest(
         id=cell.grade_id or cell.label,
         label=cell.label,
         source=source,

@@ -22,7 +22,7 @@ from tito.grading.judge import harden
 from tito.grading.judge.job import Job
 from tito.grading.judge.messages import Context, tidy
 from tito.grading.judge.passes import Book, Outcome, Walk
-from tito.grading.judge.plan import Exercise, Plan, Step, Test, make_plan
+from tito.grading.judge.plan import Exercise, GradedTest, Plan, Step, make_plan
 from tito.grading.judge.rebuild import rebuild
 from tito.grading.judge.result import FAILED, LATER, PASSED, TIMEOUT
 from tito.grading.judge.submission import read_submission
@@ -73,7 +73,7 @@ class Judge:
         self.job = job
         self.emit = emit
         self.settled = set(job.finished)
-        self.running: Test | None = None
+        self.running: GradedTest | None = None
         self.watch = harden.Watch(self._gave_up)
 
     def run(self) -> None:
@@ -102,7 +102,8 @@ class Judge:
             visible(c) for c in cells if not c.hidden and c.role is not Role.SOLUTION
         )
         owner = {name: e for e in plan.exercises for name in e.names}
-        return Context({}, open_text + "\n" + " ".join(owner), owner)
+        own = self.job.before == "own"
+        return Context({}, open_text + "\n" + " ".join(owner), owner, own)
 
     # -- what needs no run
 
@@ -162,7 +163,7 @@ class Judge:
         self.emit({"event": "isolation", "layers": list(world.layers)})
         return bool(world.layers) or self.job.unconfined
 
-    def _step(self, walk: Walk, step: Step | Test, hide: bool) -> None:
+    def _step(self, walk: Walk, step: Step | GradedTest, hide: bool) -> None:
         if isinstance(step, Step):
             self.emit({"event": "begin", "label": step.label})
             self.watch.allow(self.job.limits.test)
@@ -171,15 +172,15 @@ class Judge:
             self._test(walk, step, hide)
         self.watch.allow(None)
 
-    def _wanted(self, step: Step | Test, hide: bool) -> bool:
+    def _wanted(self, step: Step | GradedTest, hide: bool) -> bool:
         """Whether this walk has to run a test."""
-        if not isinstance(step, Test) or step.id in self.settled:
+        if not isinstance(step, GradedTest) or step.id in self.settled:
             return False
         if hide:
             return step.has_secret
         return not step.hidden and bool(step.shown.strip())
 
-    def _test(self, walk: Walk, test: Test, hide: bool) -> None:
+    def _test(self, walk: Walk, test: GradedTest, hide: bool) -> None:
         if self.book.spent > self.job.limits.notebook:
             why = f"the notebook used more than {self.job.limits.notebook:g} s before this test"
             self._settle(test, TIMEOUT, Fraction(0), why)
@@ -204,7 +205,7 @@ class Judge:
 
     def _settle(
         self,
-        test: Test,
+        test: GradedTest,
         status: str,
         points: Fraction | None,
         message: str | None,
@@ -259,8 +260,8 @@ def _read_by_forbid(plan: Plan, exercise: Exercise) -> tuple[dict[str, str], str
     return sources, start
 
 
-def _tests(step: Step | Test, exercise: Exercise) -> bool:
-    return isinstance(step, Test) and step.exercise == exercise.position
+def _tests(step: Step | GradedTest, exercise: Exercise) -> bool:
+    return isinstance(step, GradedTest) and step.exercise == exercise.position
 
 
 def make_engine(name: str) -> Any:
