@@ -132,7 +132,7 @@ def _texts(cell: Cell) -> list[tuple[int, str]]:
         return lines
     try:
         tokens = list(tokenize.generate_tokens(io.StringIO(cell.source).readline))
-    except (tokenize.TokenError, SyntaxError):
+    except (tokenize.TokenError, SyntaxError, ValueError):
         # No Python (a magic, a slip): nothing may leak, so every comment-like line counts.
         return [(n, line) for n, line in lines if line.lstrip().startswith("#")]
     return [(t.start[0], t.string) for t in tokens if t.type == tokenize.COMMENT]

@@ -387,25 +387,31 @@ class _Body:
         self.instead[node.lineno] = [before.rstrip(), *instead] if before.strip() else instead
 
     def _joined(self) -> str:
-        """What is left, without the empty lines that only parted it from what was dropped."""
+        """What is left; where lines went between two gaps, the wider gap stays."""
         kept: list[str] = []
-        gap = True
+        before = after = 0  # empty lines above and below what was dropped
+        in_gap = True
         for number, line in enumerate(self.lines, 1):
             if number in self.instead:
                 kept += self.instead[number]
-                gap = not self.instead[number]
-            elif not line.strip() and gap and (not kept or _needs_no_gap(kept[-1])):
-                continue
-            else:
+                in_gap, before, after = not self.instead[number], _empty_at_end(kept), 0
+            elif line.strip():
                 kept.append(line)
-                gap = False
-        while kept and not kept[-1].strip():
-            kept.pop()
-        return "\n".join(kept)
+                in_gap = False
+            elif not in_gap:
+                kept.append(line)
+            else:
+                after += 1
+                if kept and after > before and not kept[-1].rstrip().endswith(":"):
+                    kept.append(line)
+        return "\n".join(kept).rstrip()
 
 
-def _needs_no_gap(line: str) -> bool:
-    return not line.strip() or line.rstrip().endswith(":")
+def _empty_at_end(lines: list[str]) -> int:
+    count = 0
+    while count < len(lines) and not lines[-1 - count].strip():
+        count += 1
+    return count
 
 
 def not_written(name: str, origin: Origin) -> str:

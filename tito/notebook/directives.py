@@ -72,7 +72,7 @@ def _comments(source: str) -> list[tuple[int, str]]:
     """(line, text) of every comment; of comment-like lines where the cell does not tokenize."""
     try:
         tokens = list(tokenize.generate_tokens(io.StringIO(source).readline))
-    except (tokenize.TokenError, SyntaxError):
+    except (tokenize.TokenError, SyntaxError, ValueError):
         lines = enumerate(source.split("\n"), 1)
         return [(n, t.strip()) for n, t in lines if t.lstrip().startswith("#")]
     return [(t.start[0], t.string) for t in tokens if t.type == tokenize.COMMENT]

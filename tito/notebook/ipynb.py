@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from tito.files import decode
 from tito.notebook.model import Cell, Notebook, safe_id
 
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+MAX_DEPTH = 100  # of nested lists and dictionaries; notebooks in use have about 20
 KEPT_METADATA = ("nbgrader", "tags", "jupyter")
 
 
@@ -27,6 +29,11 @@ def parse_ipynb(text: str, path: Path | None = None) -> Notebook:
     """The notebook in `text`. nbformat 3 is upgraded; what is no notebook is a UserError."""
     document = _document(text, path)
     notes: list[str] = []
+    if _HALF.search(text):
+        whole = _without_halves(document)
+        if whole != document:
+            document = whole
+            notes.append("half characters were replaced by \ufffd")
     major = document.get("nbformat")
     raw_cells = document.get("cells")
     if raw_cells is None and isinstance(document.get("worksheets"), list):
@@ -52,10 +59,42 @@ def _document(text: str, path: Path | None) -> dict[str, Any]:
         raise UserError("not a notebook: nested too deep", path=path) from None
     except ValueError as error:
         raise UserError(_why_no_json(text, error), path=path) from None
+    if _is_deeper(document, MAX_DEPTH):
+        raise UserError("not a notebook: nested too deep", path=path)
     if not isinstance(document, dict):
         kind = type(document).__name__
         raise UserError(f"not a notebook: the file holds a JSON {kind}", path=path)
     return document
+
+
+def _is_deeper(value: Any, depth: int) -> bool:
+    """Is the value nested deeper than `depth`? Copying or writing it could fail then."""
+    level = [value]
+    for _ in range(depth):
+        level = [
+            part
+            for v in level
+            if isinstance(v, (dict, list))
+            for part in (v.values() if isinstance(v, dict) else v)
+        ]
+        if not level:
+            return False
+    return True
+
+
+# `\ud83d` alone: half of a character, which no file can hold.
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def _without_halves(value: Any) -> Any:
+    """The value with each lone surrogate replaced, so that it can be written and tokenized."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_without_halves(v) for v in value]
+    if isinstance(value, dict):
+        return {_without_halves(k): _without_halves(v) for k, v in value.items()}
+    return value
 
 
 def _why_no_json(text: str, error: ValueError) -> str:

@@ -150,7 +150,7 @@ def _string_lines(text: str) -> set[int]:
             kinds = (tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", -1))
             if token.type in kinds and token.end[0] > token.start[0]:
                 inside.update(range(token.start[0] + 1, token.end[0] + 1))
-    except (tokenize.TokenError, SyntaxError):
+    except (tokenize.TokenError, SyntaxError, ValueError):
         pass
     return inside
 
