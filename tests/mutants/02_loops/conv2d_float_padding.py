@@ -13,13 +13,13 @@ def conv2d_loops(x, w, padding=0):
     rows, columns = height + 2 * padding - r + 1, width + 2 * padding - s + 1
     if min(r, s, rows, columns) < 1:
         raise ValueError("the window does not fit into the padded image")
-    image = np.zeros((c, height + 2 * padding, width + 2 * padding))
-    image[:, padding : padding + height, padding : padding + width] = x
     y = np.zeros((o, rows, columns), x.dtype)
-    for f, i, j in np.ndindex(*y.shape):
+    for f, i, j in np.ndindex(o, rows, columns):
         total = 0.0
         for q, u, v in np.ndindex(c, r, s):
-            total += float(image[q, i + u, j + v]) * float(w[f, q, u, v])
+            top, left = i + u - padding, j + v - padding
+            if 0 <= top < height and 0 <= left < width:
+                total += float(x[q, top, left]) * float(w[f, q, u, v])
         y[f, i, j] = total
     return y
 """
