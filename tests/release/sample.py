@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from tito.course import Course
 from tito.notebook import Cell, Notebook, write_py
+from tito.release import kit
 
 SOLUTION = """\
 total = 0.0
@@ -13,6 +15,13 @@ for i in range(len(x)):
     if x[i] > limit:
         total = total + weight * x[i] * x[i]
 return total"""
+GIVEN = """\
+def ramp(n):
+    return list(range(n))
+
+
+def slow(n):
+    return 2 * sum(v * v for v in range(n) if v > 2)"""
 HIDDEN = (
     "for size in (3, 14, 159, 2653):\n    assert weigh(ramp(size), 2) == slow(size), 'secret sizes'"
 )
@@ -33,15 +42,16 @@ def master():
     body = indented(f"### BEGIN SOLUTION\n{SOLUTION}\n### END SOLUTION")
     cells = [
         Cell("markdown", "Sum what is above the limit, each squared and weighed."),
-        Cell("code", "def slow(n):\n    return sum(v * v for v in range(n))"),
+        Cell("code", "#| default_exp demo\n#| export\nweight = 2"),
+        Cell("code", GIVEN),
         Cell(
             "code",
-            f"#| default_exp demo\n#| export\ndef weigh(x, limit):\n{body}\n\n\nweight = weigh",
+            f"#| export\ndef weigh(x, limit):\n{body}\n\n\nweigh_all = weigh",
             nbgrader(grade=False, solution=True, grade_id="weigh"),
         ),
         Cell(
             "code",
-            "assert weigh(ramp(3), 1) == 2, 'visible'",
+            "assert weigh(ramp(3), 1) == 8, 'visible'",
             nbgrader(grade=True, solution=False, grade_id="weigh-test", points=1),
         ),
         Cell(
@@ -75,3 +85,22 @@ def make_course(root: Path) -> Course:
     for name in ("requirements.txt", "pyproject.toml", "LICENSE", ".gitattributes"):
         (course / name).write_bytes((here / name).read_bytes())
     return Course(course)
+
+
+RIGHT = {"weigh": f"#| export\ndef weigh(x, limit):\n{indented(SOLUTION)}\n"}
+
+
+def make_kit(root: Path) -> Course:
+    """A student's kit of that course, in a folder with a blank in its name."""
+    kit.generate(make_course(root), root / "my kit")
+    return Course(root / "my kit")
+
+
+def fill_in(notebook: Path, sources: dict[str, str]) -> None:
+    """Write into cells, as saving in Jupyter does: grade_id -> new source."""
+    document = json.loads(notebook.read_text(encoding="utf-8"))
+    for cell in document["cells"]:
+        name = cell["metadata"].get("nbgrader", {}).get("grade_id")
+        if name in sources:
+            cell["source"] = sources[name].splitlines(keepends=True)
+    notebook.write_text(json.dumps(document), encoding="utf-8")

@@ -103,8 +103,8 @@ def run_python(code: str, folder: Path) -> subprocess.CompletedProcess:
 def test_every_public_name_is_a_stub_that_names_its_exercise(made):
     code = (
         "import tinykernels.demo as d\n"
-        "assert d.__all__ == ['weigh', 'weight']\n"
-        "for f in (d.weigh, d.weight):\n"
+        "assert d.__all__ == ['weigh', 'weigh_all', 'weight']\n"
+        "for f in (d.weigh, d.weigh_all):\n"
         "    try: f([1], limit=2)\n"
         "    except NotImplementedError as e: print(e)\n"
     )
@@ -176,7 +176,7 @@ def test_a_reviewed_run_may_stand(course, tmp_path):
 def test_a_marker_out_of_pair_stops_the_kit_with_the_cell(course, tmp_path):
     py = course.modules[0].py
     py.write_text(py.read_text().replace("    ### END SOLUTION\n", "", 1))
-    with pytest.raises(UserError, match=r"cell 3 \(weigh\)"):
+    with pytest.raises(UserError, match=r"cell 4 \(weigh\)"):
         kit.generate(course, tmp_path / "kit")
     assert not (tmp_path / "kit").exists()
 

@@ -156,7 +156,7 @@ def test_a_leak_names_file_place_and_origin():
     (leak,) = found({"kit.ipynb": in_output(SOLUTION)})
     error = str(leak.as_error())
     assert error.startswith("kit.ipynb:cell 2 outputs: gives away ")
-    assert "02_demo cell 3 (weigh)" in error
+    assert "02_demo cell 4 (weigh)" in error
     assert "tests/leaks_allowed" in error
 
 
