@@ -5,11 +5,16 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tito.course import Course, ModuleRef, find_course, find_root
+from tito.course import Course, ModuleRef, find_course
 from tito.errors import UsageError, UserError
 from tito.files import write_atomic
 from tito.notebook import Notebook, load
+
+if TYPE_CHECKING:
+    from tito.grading.batch import Batch
+    from tito.grading.handins import Found
 
 
 def generate(args: argparse.Namespace) -> int:
@@ -30,78 +35,94 @@ def generate(args: argparse.Namespace) -> int:
 
 def grade_run(args: argparse.Namespace) -> int:
     """`tito grade run`: 0 when every hand-in was graded, 1 when one could not be."""
-    from tito.grading import handins, report
-    from tito.grading.batch import Batch, default_jobs, secret_of
-    from tito.grading.judge import check_master
+    from tito.grading import report
+    from tito.grading.batch import default_jobs
     from tito.grading.judge.result import GRADED
 
-    if args.json == "-" and args.csv == "-":
-        raise UsageError("--json and --csv cannot both write to stdout; name a file for one")
-    if args.jobs is not None and args.jobs < 1:
-        raise UsageError("-j takes a number from 1 on")
-    source = Path(args.handins)
-    if not source.exists():
-        raise UsageError("no such file or folder", path=source)
-    master, package, modules = _master(args)
-    check_master(master)
-    grade_ids = tuple(c.grade_id for c in master.cells if c.grade_id)
-    wanted = handins.Wanted(master.path.stem, grade_ids, master.path)
-    found = handins.find_handins(source, wanted)
-    if not found.handins:
-        raise UserError("there are no hand-ins in it", path=source, hint="one folder a student")
-    batch = Batch(master, package, modules, secret_of(master), unconfined=args.unconfined)
-    jobs = min(args.jobs or default_jobs(), len(found.handins))
-    rows = batch.run(found.handins, jobs, _Progress(len(found.handins)))
+    _refuse_odd_options(args)
+    batch = _batch(args)
+    found = _found(args, batch.master)
+    total = len(found.handins)
+    rows = batch.run(found.handins, min(args.jobs or default_jobs(), total), _Progress(total))
     for note in found.notes:
         print(f"tito: {note}", file=sys.stderr)
     _deliver(args.json, report.to_json(rows, found.notes))
     _deliver(args.csv, report.to_csv(rows))
     if "-" not in (args.json, args.csv):
         print(report.table(rows))
-        print(report.details(rows[0]) if len(rows) == 1 else "", end="\n")
+        if total == 1:
+            print(report.details(rows[0]))
         print(report.closing(rows))
         print(_next(args))
     return 0 if all(r.result.status == GRADED for r in rows) else 1
 
 
-def _master(args: argparse.Namespace) -> tuple[Notebook, Path | None, list[str] | None]:
-    """The master, the reference package and which parts of it lie before the module."""
-    if args.master:
-        path = Path(args.master)
-        if not path.is_file():
-            raise UsageError("no such file", path=path)
-        try:
-            course = Course(find_root(path.resolve().parent))
-        except UsageError:
-            return load(path), None, None
-        ref = course.resolve(str(path))
-    elif args.module:
+def _refuse_odd_options(args: argparse.Namespace) -> None:
+    if args.json == "-" and args.csv == "-":
+        raise UsageError("--json and --csv cannot both write to stdout; name a file for one")
+    if args.jobs is not None and args.jobs < 1:
+        raise UsageError("-j takes a number from 1 on")
+    if not Path(args.handins).exists():
+        raise UsageError("no such file or folder", path=args.handins)
+
+
+def _found(args: argparse.Namespace, master: Notebook) -> Found:
+    """The hand-ins; one at least."""
+    from tito.grading.handins import Wanted, find_handins
+
+    grade_ids = tuple(c.grade_id for c in master.cells if c.grade_id)
+    found = find_handins(Path(args.handins), Wanted(master.name, grade_ids, master.path))
+    if not found.handins:
+        raise UserError(
+            "there are no hand-ins in it",
+            path=args.handins,
+            hint="put one folder (or notebook, or zip) for each student there",
+        )
+    return found
+
+
+def _batch(args: argparse.Namespace) -> Batch:
+    """What the hand-ins are graded with: the master, and the package of the modules before it."""
+    from tito.grading.batch import Batch, secret_of
+    from tito.grading.judge import check_master
+    from tito.release import trial
+
+    course, ref = _module(args)
+    batch = Batch(_master(course, ref), unconfined=args.unconfined)
+    check_master(batch.master)
+    batch.secret = secret_of(batch.master)
+    if course is not None:
+        batch.package = course.package
+        batch.package_modules = trial.earlier_exports(course, ref)
+    return batch
+
+
+def _module(args: argparse.Namespace) -> tuple[Course | None, ModuleRef]:
+    """The module that --module or --master names, and its course where it lies in one."""
+    if args.module:
         course = find_course()
-        ref = course.resolve(args.module)
-    else:
+        return course, course.resolve(args.module)
+    if not args.master:
         raise UsageError("against which module? say --module NN or --master FILE")
-    return _load(course, ref), course.package, _before(course, ref)
+    path = Path(args.master)
+    if not path.is_file():
+        raise UsageError("no such file", path=path)
+    try:
+        course = find_course(path.resolve().parent)
+    except UsageError:
+        return None, ModuleRef(path.stem, path.parent, given=path)
+    return course, course.resolve(str(path))
 
 
-def _load(course: Course, ref: ModuleRef) -> Notebook:
+def _master(course: Course | None, ref: ModuleRef) -> Notebook:
     """The module with its tests; in a kit the released one, never the student's own file."""
-    if course.is_kit and ref.given is None:
-        return load(course.released / f"{ref.name}.ipynb")
+    from tito.release import kit
+
+    if course is not None and course.is_kit and ref.given is None:
+        return kit.released(course, ref.name)
     if not ref.source.is_file():
         raise UsageError("no such file", path=ref.source)
     return load(ref.source)
-
-
-def _before(course: Course, ref: ModuleRef) -> list[str]:
-    """The parts of the package that the modules before this one build."""
-    number = ref.number
-    names = []
-    for module in course.modules:
-        if number is not None and module.number < number and module.source.is_file():
-            target = load(module.source).default_exp
-            if target:
-                names.append(target.partition(".")[0])
-    return names
 
 
 def _deliver(target: str | None, text: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from pathlib import Path
 
 from tito.errors import UserError
 from tito.grading.handins import HandIn
-from tito.grading.judge import CellResult, Result, Unconfined, check_master, grade
+from tito.grading.judge import Cancelled, CellResult, Result, Unconfined, check_master, grade
 from tito.grading.judge.result import BROKEN, GRADED, MANUAL
 from tito.grading.limits import Limits
 from tito.notebook import Notebook, Role, write_ipynb
@@ -31,6 +32,7 @@ class Batch:
     """What every hand-in of a run is graded with.
 
     package, package_modules : the reference package and the parts of it that lie before
+    files : data files of the master
     """
 
     master: Notebook
@@ -40,6 +42,8 @@ class Batch:
     engine: str | None = None
     limits: Limits = field(default_factory=Limits)
     unconfined: bool = False
+    files: list[Path] = field(default_factory=list)
+    _stop: threading.Event = field(default_factory=threading.Event, repr=False)
 
     def run(
         self, handins: Iterable[HandIn], jobs: int, progress: Callable[[Row], None] | None = None
@@ -51,7 +55,8 @@ class Batch:
             futures = [pool.submit(self._row, h, progress) for h in handins]
             try:
                 return [f.result() for f in futures]
-            except BaseException:
+            except BaseException:  # Ctrl-C, or a machine that cannot confine: end the others too
+                self._stop.set()
                 for future in futures:
                     future.cancel()
                 raise
@@ -65,7 +70,7 @@ class Batch:
     def _result(self, handin: HandIn) -> Result:
         try:
             result = self._graded(handin)
-        except Unconfined:
+        except (Unconfined, Cancelled):
             raise
         except UserError as error:
             result = self._not_graded(BROKEN, error.message)
@@ -86,6 +91,8 @@ class Batch:
             engine=self.engine,
             limits=self.limits,
             unconfined=self.unconfined,
+            files=self.files,
+            cancelled=self._stop.is_set,
         )
 
     def _not_graded(self, status: str, reason: str) -> Result:

@@ -20,7 +20,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -43,7 +43,12 @@ __all__ = ["CellResult", "Result", "Unconfined", "check_master", "grade"]
 
 # Beyond what a single cell may take: start-up, and the way there and back.
 GRACE = 60.0
+LOOK_EVERY = 0.5
 NOT_REACHED = "the grading ended before this cell"
+
+
+class Cancelled(Exception):
+    """Whoever asked for the grading has gone."""
 
 
 class Unconfined(UserError):
@@ -70,6 +75,7 @@ def grade(
     visible_only: bool = False,
     before: str = "reference",
     unconfined: bool = True,
+    cancelled: Callable[[], bool] = lambda: False,
 ) -> Result:
     """Grade one hand-in.
 
@@ -84,6 +90,7 @@ def grade(
     visible_only : hidden tests are "later"
     before : "own" where the package is the student's own
     unconfined : whether code may run where no layer of the sandbox works
+    cancelled : asked twice a second; True ends the grading with Cancelled
 
     Raises UserError for a master that cannot be graded with, Unconfined where code may not run.
     """
@@ -103,18 +110,18 @@ def grade(
         before=before,
         unconfined=unconfined,
     )
-    return _Grading(job).run()
+    return _Grading(job, cancelled).run()
 
 
 class _Grading:
     """One hand-in seen from outside the judge's process."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, cancelled: Callable[[], bool]) -> None:
         self.job = job
+        self.cancelled = cancelled
         self.settled: dict[str, CellResult] = {}
         self.result = Result(module=job.module, before=job.before)
         self.current: dict[str, Any] = {}
-        self.heard = False
 
     def run(self) -> Result:
         """Start judges until one says that it is done; each that dies costs one cell."""
@@ -132,12 +139,12 @@ class _Grading:
     def _one_process(self, deadline: float) -> str | None:
         """Run one judge; None when it is done, else why it is not."""
         self.job.finished = list(self.settled)
-        self.current, self.heard = {}, False
+        self.current = {}
         with tempfile.TemporaryDirectory(prefix="tito-judge-") as folder, _Process(folder) as judge:
             judge.tell(self.job.to_json())
             while True:
                 limit = min(self._patience(), deadline - time.monotonic())
-                event = judge.hear(limit)
+                event = judge.hear(limit, self.cancelled)
                 if event is None:
                     return judge.how_it_ended()
                 if event.get("event") == "done":
@@ -242,14 +249,19 @@ class _Process:
             self._process.stdin.write(text.encode("ascii"))
             self._process.stdin.close()
 
-    def hear(self, seconds: float) -> dict[str, Any] | None:
+    def hear(self, seconds: float, cancelled: Callable[[], bool]) -> dict[str, Any] | None:
         """The next event; None when there will be none, or not in time."""
-        try:
-            line = self._lines.get(timeout=max(seconds, 0.01))
-        except queue.Empty:
-            self._late = True
-            return None
-        return None if line is None else json.loads(line)
+        until = time.monotonic() + seconds
+        while not cancelled():
+            try:
+                line = self._lines.get(timeout=LOOK_EVERY)
+            except queue.Empty:
+                if time.monotonic() < until:
+                    continue
+                self._late = True
+                return None
+            return None if line is None else json.loads(line)
+        raise Cancelled
 
     def how_it_ended(self) -> str:
         """One line for the report."""
