@@ -165,13 +165,22 @@ class File:
         """Note where `name` comes from; a problem if the file would not know it."""
         if name in KNOWN or name in self.assigned or any(i.bound == name for i in self.imports):
             return
-        for other in self.module.blocks:
-            if other.target != self.target and name in other.names.assigned:
-                self.imports.append(Import(import_name(other.target), name))
-                return
+        if elsewhere := self._of_other_file(name):
+            self.imports.append(elsewhere)
+            return
         if any(b.missing and not b.public for b in self.blocks):
             return  # an exercise that is not written at all would have made it
         self.problems.append(self._unknown(block, name, line))
+
+    def _of_other_file(self, name: str) -> Import | None:
+        """The import that gives this file a name of another file of the same module."""
+        for other in self.module.blocks:
+            for one in other.imports:
+                if one.bound == name:
+                    return Import(one.module, one.name, one.alias)
+            if other.target != self.target and name in other.names.assigned:
+                return Import(import_name(other.target), name)
+        return None
 
     def _unknown(self, block: Block, name: str, line: int) -> UserError:
         for cell in self.module.notebook.cells:
