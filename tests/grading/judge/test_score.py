@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tito.grading.judge.score import BadScore, last_expression, score, student_made
+from tito.grading.judge.score import BadScore, Origin, last_expression, last_value_of, score
 
 SIX = Fraction(6)
 
@@ -82,7 +82,7 @@ def test_a_semicolon_hides_the_value_as_in_jupyter(source, shown):
     ],
 )
 def test_a_value_of_the_students_is_no_score(source):
-    assert student_made(ast.parse(source), {"solve"})
+    assert last_value_of(ast.parse(source), {"solve"}) is not Origin.TEST
 
 
 @pytest.mark.parametrize(
@@ -100,4 +100,17 @@ def test_a_value_of_the_students_is_no_score(source):
     ],
 )
 def test_a_verdict_about_the_students_value_is_a_score(source):
-    assert not student_made(ast.parse(source), {"solve"})
+    assert last_value_of(ast.parse(source), {"solve"}) is Origin.TEST
+
+
+@pytest.mark.parametrize(
+    "source, origin",
+    [
+        ("solve(3)", Origin.STUDENT),
+        ("got = solve(3)\ngot.total()", Origin.STUDENT),
+        ("print(solve(3))", Origin.MIXED),
+        ("np.testing.assert_allclose(solve(3), 9)", Origin.MIXED),
+    ],
+)
+def test_a_call_that_only_prints_the_students_value_is_told_apart(source, origin):
+    assert last_value_of(ast.parse(source), {"solve"}) is origin

@@ -8,7 +8,9 @@ it is shown. A process that has met hidden inputs never gets to write a message.
 from __future__ import annotations
 
 import ast
+import asyncio
 import contextlib
+import inspect
 import io
 import linecache
 import random
@@ -17,6 +19,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -26,7 +29,7 @@ from tito.grading.judge.messages import Context, filename, lost, tidy, verdict
 from tito.grading.judge.plan import GradedTest, Plan, Step
 from tito.grading.judge.result import DIED, MISSING, PARTIAL, PASSED, TIMEOUT
 from tito.grading.judge.runtime import JudgeRuntime
-from tito.grading.judge.score import BadScore, last_expression, score, student_made
+from tito.grading.judge.score import BadScore, Origin, last_expression, last_value_of, score
 from tito.grading.judge.world import World
 from tito.notebook.names import bound, used
 
@@ -69,7 +72,7 @@ class Walk:
         self.secret = secret
         self.book = book
         self.hide = hide
-        self.given: dict[str, Any] = {"__name__": "__main__"}
+        self.given: dict[str, Any] = {"__name__": "__main__", "display": _show_nothing}
         self.left_over: dict[str, Any] = {}
         self.students: set[str] = set()
 
@@ -117,7 +120,7 @@ class Walk:
         for piece in pieces:
             try:
                 with _quiet():
-                    exec(_compiled(piece, label), self.given)
+                    _execute(_compiled(piece, label), self.given)
             except Exception as error:
                 if step.kind != "imports" and not self.hide:
                     text = f"{step.label}: this given cell failed in the judge: "
@@ -169,18 +172,19 @@ class Walk:
         tree = ast.parse(source)
         last = last_expression(tree, source) if scored else None
         if last is None:
-            exec(_compiled(source, filename(test)), names)
+            _execute(_compiled(source, filename(test)), names)
             return None
-        if student_made(tree, self.students):
-            exec(_compiled(source, filename(test)), names)
+        origin = last_value_of(tree, self.students)
+        tree.body.pop()
+        _compiled(source, filename(test))  # for tracebacks
+        _execute(_compile(tree, filename(test), "exec"), names)
+        value = _execute(_compile(ast.Expression(last.value), filename(test), "eval"), names)
+        if origin is Origin.STUDENT or (origin is Origin.MIXED and value is not None):
             raise BadScore(
                 "the last value of this test comes from the student's code; "
                 "a score has to be worked out by the test"
             )
-        tree.body.pop()
-        _compiled(source, filename(test))  # for tracebacks
-        exec(compile(tree, filename(test), "exec"), names)
-        return eval(compile(ast.Expression(last.value), filename(test), "eval"), names)
+        return value
 
     def _names(self, source: str) -> dict[str, Any]:
         """The given names; of earlier tests only what this one uses and nothing else defines."""
@@ -201,6 +205,10 @@ class Walk:
             missing.setdefault(name, (MISSING, why or NOT_DEFINED))
 
 
+def _show_nothing(*things: Any, **options: Any) -> None:
+    """IPython's `display`: there is nobody to look."""
+
+
 class _Runtime(JudgeRuntime):
     """The judge's runtime, and what `points` said."""
 
@@ -210,11 +218,21 @@ class _Runtime(JudgeRuntime):
         self.message = tidy(str(message)) if message else None
 
 
-def _compiled(source: str, name: str) -> Any:
+def _compiled(source: str, name: str) -> CodeType:
     """Code whose tracebacks and `linecache` show the cell's text."""
     lines = [line + "\n" for line in source.split("\n")]
     linecache.cache[name] = (len(source), None, lines, name)
-    return compile(source, name, "exec")
+    return _compile(source, name, "exec")
+
+
+def _compile(source: str | ast.AST, name: str, mode: str) -> CodeType:
+    """A cell may await at its top level, as in a notebook."""
+    return compile(source, name, mode, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+
+
+def _execute(code: CodeType, names: dict[str, Any]) -> Any:
+    value = eval(code, names)
+    return asyncio.run(value) if code.co_flags & inspect.CO_COROUTINE else value
 
 
 @contextlib.contextmanager

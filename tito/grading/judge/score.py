@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import math
+from enum import Enum
 from fractions import Fraction
 from typing import Any
 
@@ -74,23 +75,35 @@ def _ends_with_semicolon(node: ast.Expr, source: str) -> bool:
     return first.decode("utf-8", "surrogatepass").lstrip().startswith(";")
 
 
-def student_made(tree: ast.Module, students: set[str]) -> bool:
+class Origin(Enum):
+    """Whose word the last value of a test is."""
+
+    TEST = "the test's own"
+    MIXED = "a function of the test's or a library's, given what the student's code returned"
+    STUDENT = "the student's code itself"
+
+
+def last_value_of(tree: ast.Module, students: set[str]) -> Origin:
     """Whether the last expression may be a value that the student's code chose.
 
     students : names that stand for the student's functions and data
 
     Followed through assignments and the cell's own functions, without regard to order. What
     compares, or is a verdict of the judge (`np.allclose`, a check of tito.checks), is clean:
-    `2 * (f(3) == 9)` is a score, `f(3)` is none.
+    `2 * (f(3) == 9)` is a score, `f(3)` is none. `print(f(3))` is mixed: it is fine as long as
+    it has no value.
     """
     last = tree.body[-1]
     if not isinstance(last, ast.Expr):
-        return False
+        return Origin.TEST
     dirty = set(students)
     trusted = _trusted(tree)
     while grown := _grow(tree, dirty, trusted):
         dirty |= grown
-    return _dirty(last.value, dirty, trusted)
+    if not _dirty(last.value, dirty, trusted):
+        return Origin.TEST
+    foreign = isinstance(last.value, ast.Call) and not _dirty(last.value.func, dirty, trusted)
+    return Origin.MIXED if foreign else Origin.STUDENT
 
 
 def _trusted(tree: ast.Module) -> set[str]:

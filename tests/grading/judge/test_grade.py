@@ -1,0 +1,556 @@
+"""A hand-in from bytes to points, through the judge's process and the student's."""
+
+import json
+import sys
+
+import pytest
+from judge_samples import (
+    CLAMP,
+    CLAMP_WRONG,
+    DOUBLE,
+    DOUBLE_WRONG,
+    STUB,
+    as_file,
+    hand_in,
+    master,
+    solution,
+    test_cell,
+)
+
+from tito.errors import UserError
+from tito.grading.judge import grade
+from tito.grading.limits import Limits
+from tito.notebook import Cell, Notebook
+
+SHORT = Limits(solution=2, given=2, extra=1, call=2, test=4, idle=3, wall_factor=4)
+
+
+def run(own, nb=None, **options):
+    return grade(nb or master(), own, limits=SHORT, **options)
+
+
+def by_id(result):
+    return {c.id: c for c in result.cells}
+
+
+def one(student, test, given="import numpy as np", points=4, **options):
+    """Grade one solution cell `f` against one test cell; the test's result."""
+    cells = [Cell("code", given), solution("f", "def f(*a): ..."), test_cell("t", test, points)]
+    own = [Cell("code", given), solution("f", student), test_cell("t", test, points)]
+    result = grade(Notebook(cells), Notebook(own), limits=SHORT, **options)
+    return result.cells[0]
+
+
+# -- right and wrong
+
+
+def test_a_right_hand_in_gets_everything():
+    result = run(as_file(hand_in()))
+    assert [c.status for c in result.cells] == ["passed"] * 3
+    assert (result.points, result.max_points) == (7, 7)
+    assert result.deviations == [] and result.reason is None
+
+
+def test_a_wrong_hand_in_gets_nothing_and_reads_why():
+    result = run(hand_in(CLAMP_WRONG, DOUBLE_WRONG))
+    assert result.points == 0
+    cells = by_id(result)
+    assert cells["clamp-test"].message == "above the upper bound"
+    assert cells["double-test"].message == "twice each"
+
+
+def test_a_half_done_hand_in_gets_its_half():
+    stub = DOUBLE.split("\n")[0] + "\n" + STUB
+    result = run(hand_in(CLAMP, stub))
+    assert result.points == 3
+    cell = by_id(result)["double-test"]
+    assert cell.status == "missing"
+    assert cell.message == "exercise 2 (double) is not written yet"
+
+
+def test_nothing_handed_in_for_an_exercise():
+    own = hand_in()
+    own.cells.pop(2)
+    result = run(Notebook(own.cells))
+    assert result.points == 4
+    assert "no cell of the notebook defines it" in by_id(result)["clamp-test"].message
+
+
+def test_what_is_no_notebook_is_broken_and_keeps_the_maximum():
+    result = run(b"<html>")
+    assert result.status == "broken" and "web page" in result.reason
+    assert (result.points, result.max_points) == (0, 7)
+
+
+def test_another_notebook_is_broken():
+    result = run(Notebook([Cell("code", "x = 1")]))
+    assert result.status == "broken" and "belongs to small" in result.reason
+
+
+def test_the_result_is_json_and_the_same_every_time():
+    first, second = (json.dumps(run(hand_in()).to_json()) for _ in range(2))
+    for document in (first, second):
+        assert json.loads(document)["points_exact"] == "7"
+    strip = [{**c, "seconds": 0} for c in json.loads(first)["cells"]]
+    assert strip == [{**c, "seconds": 0} for c in json.loads(second)["cells"]]
+
+
+# -- what an honest student does costs nothing
+
+
+def test_everything_an_honest_student_does():
+    own = hand_in()
+    own.cells[1].source = "import math\nimport string\n\nLIMIT = 10\nprint('edited')"
+    own.cells[1].id = "given"
+    own.cells[2].source = (
+        "%matplotlib inline\n!pip list\nimport sys, warnings\n"
+        + CLAMP.replace(
+            "    return",
+            "    print('debug', x)\n    print('err', file=sys.stderr)\n"
+            "    warnings.warn('careful')\n    return",
+        )
+        + "display(clamp(1, 0, 2))\nclamp?\n"
+    )
+    own.cells[5].source = "%%time\n" + DOUBLE
+    extras = [
+        Cell("code", "1 / 0"),
+        Cell("code", "import asyncio\nawait asyncio.sleep(0)"),
+        Cell("code", "%timeit sum(range(10))"),
+        Cell("code", "while True:\n    pass"),
+        Cell("code", "def not finished"),
+        Cell("code", "raise SystemExit"),
+        Cell("code", "print('x' * 10_000_000)"),
+        Cell("code", "input('your name? ')"),
+    ]
+    own = Notebook([*own.cells[:4], *extras, *own.cells[4:]])
+    result = run(own)
+    assert result.points == 7, [(c.id, c.message) for c in result.cells]
+    assert any("ZeroDivisionError" in r for r in result.raised)
+
+
+def test_a_copied_cell_below_wins_as_in_jupyter():
+    own = hand_in(CLAMP_WRONG)
+    own.cells.insert(3, solution("clamp", CLAMP))
+    assert run(Notebook(own.cells)).points == 7
+    own = hand_in(CLAMP)
+    own.cells.insert(3, solution("clamp", CLAMP_WRONG))
+    assert by_id(run(Notebook(own.cells)))["clamp-test"].points == 0
+
+
+def test_an_answer_in_a_cell_of_its_own_counts():
+    own = hand_in(CLAMP.split("\n")[0] + "\n" + STUB)
+    own.cells.insert(3, Cell("code", CLAMP))
+    assert run(Notebook(own.cells)).points == 7
+
+
+# -- tests, points and order are the master's
+
+
+def test_edited_tests_and_points_change_nothing():
+    own = hand_in(CLAMP_WRONG, DOUBLE_WRONG)
+    for cell in own.cells[3:]:
+        if cell.graded:
+            cell.source = "assert True"
+            cell.nbgrader["points"] = 100
+    result = run(own)
+    assert (result.points, result.max_points) == (0, 7)
+
+
+def test_a_student_cannot_reach_the_tests():
+    patch = (
+        "import builtins, numpy as np\n"
+        "builtins.len = lambda *a: 0\nnp.allclose = lambda *a, **k: True\n"
+        "class Equal:\n    def __eq__(self, other): return True\n    __req__ = __eq__\n"
+        "def clamp(*a): return Equal()\ndef double_all(*a): return Equal()\n"
+    )
+    assert run(hand_in(patch, "pass")).points == 0
+
+
+def test_points_are_exact():
+    nb = master()
+    for cell, points in zip([nb.cells[3], nb.cells[4], nb.cells[6]], [0.1, 0.2, 1 / 3]):
+        cell.nbgrader["points"] = points
+    assert str(run(hand_in(), nb).points) == "19/30"
+
+
+def test_a_failing_test_of_no_points_is_shown_as_failing():
+    nb = master()
+    nb.cells[3].nbgrader["points"] = 0
+    cell = by_id(run(hand_in(CLAMP_WRONG), nb))["clamp-test"]
+    assert (cell.status, cell.points) == ("failed", 0)
+
+
+def test_bad_points_in_the_master_stop_before_anything_runs():
+    nb = master()
+    nb.cells[3].nbgrader["points"] = float("nan")
+    with pytest.raises(UserError, match="clamp-test"):
+        run(hand_in(), nb)
+
+
+def test_what_a_person_grades_waits():
+    essay = Cell("markdown", "because", {"nbgrader": {**hand_in().cells[2].nbgrader}})
+    essay.nbgrader.update(grade_id="essay", grade=True, points=5)
+    nb = master()
+    result = run(hand_in(), Notebook([*nb.cells, essay], path=nb.path))
+    assert (result.points, result.max_points, result.manual_points) == (7, 7, 5)
+    assert by_id(result)["essay"].status == "manual"
+
+
+# -- partial credit
+
+
+@pytest.mark.parametrize(
+    "last, status, points",
+    [
+        ("None", "passed", 4),
+        ("0", "partial", 0),
+        ("0.0", "partial", 0),
+        ("1.5", "partial", 1.5),
+        ("4", "passed", 4),
+        ("np.float64(0.0)", "partial", 0),
+        ("np.array(3.0)", "partial", 3),
+        ("print(0)", "passed", 4),
+        ("2;", "passed", 4),
+        ("True", "error", 0),
+        ("9", "error", 0),
+        ("-1", "error", 0),
+        ("float('nan')", "error", 0),
+        ("'3'", "error", 0),
+        ("1, 2", "error", 0),
+        ("f(2)", "error", 0),
+        ("got = f(2)\nmax(got, 0)", "error", 0),
+        ("2 * (f(2) == 4)", "partial", 2),
+        ("f", "error", 0),
+        ("print(f(2))", "passed", 4),
+        ("display(f(2))", "passed", 4),
+        ("np.testing.assert_allclose(f(2), 4)", "passed", 4),
+        ("import asyncio\nawait asyncio.sleep(0)", "passed", 4),
+    ],
+)
+def test_the_last_value_is_the_score(last, status, points):
+    cell = one("def f(x): return 2 * x", f"assert f(1) == 2\n{last}")
+    assert (cell.status, cell.points) == (status, points)
+    assert ("for the instructor" in (cell.message or "")) == (status == "error")
+
+
+def test_points_says_what_is_missing():
+    test = "from tito.checks import points\nassert f(1) == 2\npoints(1, 'two loops are enough')"
+    cell = one("def f(x): return 2 * x", test)
+    assert (cell.status, cell.points, cell.message) == ("partial", 1, "two loops are enough")
+
+
+def test_a_test_that_asked_nothing_is_reported():
+    nb = master()
+    nb.cells[3].source = "assert 1 + 1 == 2"
+    result = run(hand_in(), nb)
+    assert "clamp-test: passed without asking the student's code" in result.deviations
+
+
+# -- a process that dies or hangs costs its own question
+
+
+@pytest.mark.parametrize(
+    "line, status",
+    [
+        ("while True: pass", "timeout"),
+        ("import time; time.sleep(3600)", "timeout"),
+        ("import os; os._exit(0)", "died"),
+        ("import ctypes; ctypes.string_at(0)", "died"),
+        ("x = []\nwhile True: x.append(bytes(50 << 20))", None),
+    ],
+)
+def test_a_solution_cell_that_ends_badly(line, status):
+    result = run(hand_in(f"{line}\n{CLAMP}"))
+    cells = by_id(result)
+    assert cells["double-test"].points == 4
+    assert cells["clamp-test"].points == 0
+    if status:
+        assert cells["clamp-test"].status == status
+    assert cells["clamp-test"].message
+
+
+@pytest.mark.parametrize(
+    "line, status",
+    [("while True: pass", "timeout"), ("import os; os._exit(0)", "died")],
+)
+def test_a_call_that_ends_badly(line, status):
+    body = f"def clamp(x, low, high):\n    {line}\n"
+    cells = by_id(run(hand_in(body)))
+    assert cells["clamp-test"].status == status
+    assert cells["double-test"].points == 4
+
+
+def test_a_judge_that_dies_costs_the_test_it_was_running():
+    nb = master()
+    nb.cells[3].source = "clamp(1, 2, 3)\nimport os\nos._exit(9)"
+    result = run(hand_in(), nb)
+    assert result.points == 5
+    assert "exit code 9" in by_id(result)["clamp-test"].message
+
+
+def test_a_judge_that_burns_is_ended():
+    nb = master()
+    nb.cells[3].source = "clamp(1, 2, 3)\nwhile True: pass"
+    result = run(hand_in(), nb)
+    assert result.points == 5
+    assert by_id(result)["clamp-test"].status == "timeout"
+
+
+# -- hidden tests
+
+
+LEAKY = """
+seen = []
+def f(x):
+    seen.append(repr(x))
+    print("input was", seen)
+    open("copy.txt", "a").write(repr(x))
+    raise RuntimeError(f"input was {seen}")
+"""
+REGION = """
+assert f(1) is not None
+### BEGIN HIDDEN TESTS
+CONFIDENTIAL = [-3.75, 8.5]
+assert [f(v) for v in CONFIDENTIAL] == [0, 8.5], f"CONFIDENTIAL {CONFIDENTIAL}"
+### END HIDDEN TESTS
+"""
+
+
+def leaky_notebook(source):
+    cells = [
+        solution("f", source),
+        test_cell("region", REGION),
+        test_cell("tagged", "assert f(-6.125) == 0, 'CONFIDENTIAL -6.125'", hidden=True),
+        solution("g", source.replace("def f", "def g")),
+        test_cell("later", "assert g(1) == 1, 'the visible test below'"),
+    ]
+    return Notebook(cells)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        LEAKY,
+        LEAKY.replace("raise RuntimeError(f", "return print(").replace("seen}", "seen}"),
+        LEAKY.replace('    raise RuntimeError(f"input was {seen}")', "    return str(seen)"),
+        LEAKY.replace("raise RuntimeError", "raise AssertionError"),
+        LEAKY.replace("raise RuntimeError", "raise NotImplementedError"),
+        LEAKY.replace("    raise RuntimeError", "    if x != 1: raise RuntimeError"),
+    ],
+)
+def test_hidden_inputs_never_come_back(source):
+    nb = leaky_notebook("def f(x): return x")
+    text = json.dumps(grade(nb, leaky_notebook(source), limits=SHORT).to_json())
+    for word in ("CONFIDENTIAL", "3.75", "8.5", "6.125"):
+        assert word not in text
+
+
+def test_a_visible_failure_still_says_everything():
+    nb = leaky_notebook("def f(x): return x")
+    result = grade(nb, leaky_notebook(LEAKY), limits=SHORT)
+    assert "RuntimeError: input was ['1']" in by_id(result)["region"].message
+    assert "RuntimeError: input was ['1']" in by_id(result)["later"].message
+
+
+def test_visible_only_leaves_hidden_tests_for_later():
+    nb = leaky_notebook("def f(x): return x")
+    own = leaky_notebook("def f(x): return max(x, 0)")
+    result = grade(nb, own, visible_only=True, limits=SHORT)
+    cells = by_id(result)
+    assert (cells["tagged"].status, cells["tagged"].points) == ("later", None)
+    assert result.later_points == 2
+    assert cells["region"].status == "passed"
+
+
+def test_a_kit_without_the_hidden_code_leaves_them_for_later():
+    result = run(hand_in(), hand_in())
+    assert by_id(result)["clamp-hidden"].status == "later"
+    assert (result.points, result.max_points) == (6, 7)
+
+
+def test_special_casing_the_visible_test_loses_the_hidden_points():
+    cells = by_id(run(hand_in("def clamp(x, low, high): return 10")))
+    assert cells["clamp-test"].points == 2
+    assert (cells["clamp-hidden"].status, cells["clamp-hidden"].points) == ("failed", 0)
+    assert cells["clamp-hidden"].message == "a hidden test failed"
+
+
+# -- forbidden routes
+
+
+def test_a_forbidden_route_takes_the_points_of_its_exercise():
+    given = Cell("code", "import numpy as np")
+    tests = [
+        test_cell("dot-test", "assert dot(np.ones(3), np.ones(3)) == 3"),
+        test_cell("dot-hidden", "assert dot(np.ones(2), np.ones(2)) == 2", hidden=True),
+    ]
+    other = [solution("inc", "def inc(x): return x + 1"), test_cell("inc-t", "assert inc(1) == 2")]
+    head = "#| forbid: blas\ndef dot(a, b):\n"
+    right = head + "    return sum(x * y for x, y in zip(a, b))"
+    route = head + "    return through(a, b)\n"
+    helper = Cell("code", "def through(a, b):\n    return a @ b")
+    nb = Notebook([given, solution("dot", right), *tests, *other])
+    assert grade(nb, nb, limits=SHORT).points == 6
+    own = Notebook([given, helper, solution("dot", route), *tests, *other])
+    result = grade(nb, own, limits=SHORT)
+    cells = by_id(result)
+    assert result.points == 2
+    for grade_id in ("dot-test", "dot-hidden"):
+        assert cells[grade_id].status == "failed"
+        assert "cell 2, line 2" in cells[grade_id].message and "a @ b" in cells[grade_id].message
+
+
+# -- seven holes of a naive build; six can be met here
+
+
+def test_hole_1_changing_the_input_does_not_make_a_wrong_result_right():
+    cheat = "def f(a):\n    a[...] = 0\n    return np.zeros(len(a))"
+    test = "x = np.arange(5.0)\ngot = f(x)\nassert np.array_equal(got, 2 * x), 'twice x'"
+    cell = one(cheat, test)
+    assert cell.points == 0 and "changed" in cell.message
+
+
+def test_hole_1_a_named_output_may_be_written():
+    good = "def f(a, out):\n    out[:] = 2 * a"
+    test = "x = np.arange(5.0)\nout = np.zeros(5)\nf(x, out)\nassert np.array_equal(out, 2 * x)"
+    nb = Notebook(
+        [
+            Cell("code", "import numpy as np"),
+            solution("f", "def f(a, out): ..."),
+            test_cell("t", test),
+        ]
+    )
+    own = Notebook([nb.cells[0], solution("f", good), nb.cells[2]])
+    assert grade(nb, own, limits=SHORT).points == 2
+
+
+def test_hole_2_an_empty_array_does_not_hold_the_answer():
+    test = (
+        "for _ in range(20):\n"
+        "    want = np.arange(33.0) * 3\n"
+        "    del want\n"
+        "    out = np.empty(33)\n"
+        "    f(np.arange(33.0), out)\n"
+        "    assert np.array_equal(out, np.arange(33.0) * 3), 'three times x'\n"
+        "    ints = np.empty_like(np.arange(3))\n"
+        "    assert ints.max() > 1 << 60\n"
+    )
+    assert one("def f(x, out): pass", test).points == 0
+
+
+def test_hole_3_numpy_never_asks_the_student_where_memory_lies():
+    cheat = (
+        "class Fake:\n"
+        "    asked = []\n"
+        "    def __getattr__(self, name):\n"
+        "        Fake.asked.append(name)\n"
+        "        raise AttributeError(name)\n"
+        "    __array_interface__ = {'shape': (3,), 'typestr': '<f8', 'data': (4096, False),"
+        " 'version': 3}\n"
+        "    def __array__(self, *a, **k): return np.ones(3)\n"
+        "    def __len__(self): return 3\n"
+        "def f(x): return Fake()"
+    )
+    cell = one(cheat, "assert np.allclose(f(1), np.ones(3)), 'ones'")
+    assert cell.points == 0 and cell.status in ("error", "failed")
+
+
+@pytest.mark.parametrize("error", ["StopIteration", "GeneratorExit", "SystemExit(0)"])
+def test_hole_4_an_exception_does_not_end_a_loop_of_the_test(error):
+    cheat = f"def f(x):\n    raise {error}"
+    assert one(cheat, "assert all(map(lambda k: f(k) == k, [1, 2])), 'same'").points == 0
+    assert one(cheat, "for got in map(f, [1, 2]):\n    assert got == 1").points == 0
+
+
+@pytest.mark.parametrize(
+    "body, test",
+    [
+        ("__exit__ = lambda self, *a: True", "with f(1) as got:\n    assert got == 3, 'three'"),
+        ("__contains__ = lambda self, x: True", "assert 3 in f(1), 'holds 3'"),
+        ("__eq__ = lambda self, other: True", "assert f(1) == 3, 'three'"),
+        ("__req__ = __eq__ = lambda self, other: True", "assert 3 == f(1), 'three'"),
+        ("__ne__ = lambda self, other: False", "assert not (f(1) != 3), 'three'"),
+        ("__rsub__ = lambda self, other: 0", "assert abs(3 - f(1)) < 1e-9, 'three'"),
+        ("__lt__ = __gt__ = lambda self, other: True", "assert f(1) > 5, 'large'"),
+    ],
+)
+def test_hole_5_the_students_objects_do_not_judge_themselves(body, test):
+    cheat = (
+        f"class Sly:\n    {body}\n    __enter__ = lambda self: self\n"
+        "    __iter__ = lambda self: iter([1])\n    __hash__ = None\n"
+        "def f(x): return Sly()"
+    )
+    assert one(cheat, test).points == 0
+
+
+def test_hole_6_the_students_names_never_shadow_the_tests_own():
+    cheat = (
+        "class np:\n    array_equal = staticmethod(lambda *a: True)\n"
+        "all = len = abs = lambda *a: True\n"
+        "def check(*a): return True\n"
+        "def f(x): return 7"
+    )
+    given = "import numpy as np\ndef check(got, want):\n    return got == want"
+    assert one(cheat, "assert check(f(1), 2), 'two'", given).points == 0
+    assert one(cheat, "assert np.array_equal(f(1), 2), 'two'", given).points == 0
+    assert one(cheat, "assert all([f(1) == 2]), 'two'", given).points == 0
+
+
+# -- masters of other courses
+
+
+def test_a_foreign_master_may_lean_on_imports_and_names_of_earlier_cells():
+    nb = Notebook(
+        [
+            solution("f", "import math\ndef f(x): return x"),
+            test_cell("first", "import fractions\nHALF = fractions.Fraction(1, 2)\nf(2)"),
+            test_cell("second", "assert f(HALF) == HALF and math.pi and fractions"),
+            Cell("code", "if __name__ == '__main__':\n    print(HALF)"),
+        ]
+    )
+    own = Notebook([solution("f", "def f(x): return x"), *nb.cells[1:]])
+    result = grade(nb, own, limits=SHORT)
+    assert result.points == 4, [c.message for c in result.cells]
+
+
+def test_unseeded_numbers_are_the_same_in_every_run():
+    test = "import random\nx = [random.random() for _ in range(9)]\nassert f(x) < 0, f'{x}'"
+    messages = {one("def f(x): return 0", test).message for _ in range(2)}
+    assert len(messages) == 1
+
+
+def test_the_secret_decides_what_rng_gives():
+    test = "from tito.checks import rng\nassert f(1) == rng('t').integers(1 << 30), f\"{rng('t')\
+.integers(1 << 30)}\""
+    plain = one("def f(x): return 0", test).message
+    secret = one("def f(x): return 0", test, secret=b"only the course knows").message
+    assert plain != secret
+
+
+def test_the_students_own_missing_export_says_how_to_go_on(tmp_path):
+    package = tmp_path / "tinykernels"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "first.py").write_text(
+        "def door(*a):\n"
+        "    raise NotImplementedError('door is exercise 2 of 04_doors: tito start 04')\n"
+    )
+    nb = Notebook(
+        [
+            Cell("code", "from tinykernels.first import door"),
+            solution("f", "def f(x): ..."),
+            test_cell("t", "assert f(3) == 3"),
+        ]
+    )
+    own = Notebook(
+        [nb.cells[0], solution("f", "def f(x):\n    door(x)\n    return x"), nb.cells[2]]
+    )
+    result = grade(nb, own, limits=SHORT, package=package, before="own")
+    assert result.before == "own"
+    assert "door is exercise 2 of 04_doors" in result.cells[0].message
+    assert "tito export 04" in result.cells[0].message
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Landlock and seccomp are Linux's")
+def test_the_result_names_what_confined_the_code():
+    assert run(hand_in()).isolation
