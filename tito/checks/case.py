@@ -282,7 +282,7 @@ def _subject_of_expression(
         value = _value(statement, node.func)
         if _is_own_function(value) and _called_name(node) in CALLING_CHECKS:
             return _handed_subject(statement, node, _called_name(node))
-        if not _is_library(value):
+        if not _is_library(value) and not _is_method_of_value(statement, node.func):
             return _subject_of_call(statement, node)
     for node in _breadth_first(expression):
         if isinstance(node, ast.Name) and depth < 3:
@@ -307,6 +307,15 @@ def _is_library(value: Any) -> bool:
     module = type(value).__module__ if not callable(value) else getattr(value, "__module__", "")
     module = str(module or getattr(type(value), "__module__", ""))
     return module.split(".")[0] in ("numpy", "builtins", "math", "tito")
+
+
+def _is_method_of_value(statement: Statement, func: ast.expr) -> bool:
+    """x.copy, f(x).astype: a method of an array or of a result, not what the check is about."""
+    if not isinstance(func, ast.Attribute):
+        return False
+    of_result = any(isinstance(node, ast.Call) for node in ast.walk(func.value))
+    value = _value(statement, func.value)
+    return of_result or isinstance(value, (np.ndarray, np.generic, list, dict, *PLAIN[1:]))
 
 
 def _assigned_before(statement: Statement, name: str) -> ast.expr | None:

@@ -71,10 +71,12 @@ class Display:
             known = self._not_run(value, frames)
             if known:
                 return known
-        if not frames or not self._is_test(_source(frames[0])):
-            return None
-        if len(frames) > 1:
+        source = _source(frames[0]) if frames else ""
+        is_test = self._is_test(source)
+        if len(frames) > 1 and (is_test or _is_measure(source)):
             return self._raised_in_function(value, frames)
+        if not frames or not is_test:
+            return None
         innermost = _innermost(tb)
         if isinstance(value, AssertionError) and innermost is frames[0]:
             return str(value) or f"the test failed: {_line(frames[0])}"
@@ -145,6 +147,10 @@ class Display:
 
 
 _CHECK_MODULES = ("tito.checks.expect", "tito.checks.tools")
+
+
+def _is_measure(source: str) -> bool:
+    return any(line.startswith("#| measure") for line in source.splitlines())
 
 
 def _source(tb: TracebackType) -> str:

@@ -92,7 +92,7 @@ def expect_equal(
     if difference is None:
         return
     failure = _comparison_failure(got, want, difference, case, hint)
-    _add_likely(failure, got, want, likely, lambda answer: compare.equal(got, answer) is None)
+    _add_likely(failure, got, want, likely, lambda answer: _matches(got, answer, None))
     raise CheckFailed.of(failure)
 
 
@@ -280,11 +280,16 @@ def _answer(thunk: Callable[[], Any]) -> Any:
         return None
 
 
-def _matches(got: Any, answer: Any, bound: Bound) -> bool:
-    """Whether the wrong answer is what this mistake gives, whatever its dtype."""
+def _matches(got: Any, answer: Any, bound: Bound | None) -> bool:
+    """Whether the wrong answer is what this mistake gives, whatever its dtype.
+
+    Without a bound it must be exactly that.
+    """
     try:
         if isinstance(answer, np.ndarray) and type(got) is np.ndarray:
             answer = answer.astype(got.dtype)
+        if bound is None:
+            return compare.equal(got, answer) is None
         return compare.close(got, answer, bound) is None
     except (TypeError, ValueError):
         return False
