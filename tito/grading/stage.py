@@ -1,9 +1,67 @@
-"""The folder that a student's process runs from: only what it may know."""
+"""The folder that a student's process runs from: only what it may know.
+
+    root/stage.json   how to start (limits, what may be read)
+    root/lib/         first on its path: a thin tito, the packages of earlier modules
+    root/work/        its working folder, the only place it can write to
+
+The thin tito has the names that cells import, so that `from tito.checks import expect_close` in a
+given cell works; using one raises, since checks run with the judge. Beside them stand copies of
+the few files of tito that the process runs on.
+"""
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
+import json
+import os
+import py_compile
+import shutil
+import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+
+from tito.grading.limits import Limits
+from tito.grading.sandbox import readable_paths
+
+SOURCES = Path(__file__).resolve().parent.parent  # the tito folder
+STAGED = (
+    "counted.py",
+    "grading/wire.py",
+    "grading/lanes.py",
+    "grading/child/*.py",
+    "grading/sandbox/*.py",
+)
+FACES = ("checks", "machine")
+
+_FACE = '''"""Stands for tito.{name} while work is graded: names that raise when they are used."""
+
+__all__ = {names!r}
+
+
+class CheckFailed(AssertionError):
+    pass
+
+
+class _OnlyInTests:
+    def __init__(self, name):
+        self.__name__ = self.__qualname__ = name
+
+    def __call__(self, *args, **kwargs):
+        raise RuntimeError(
+            "tito.{name}." + self.__name__ + " cannot be used here: checks and clocks stay with"
+            " the judge while work is graded. Call it in a test or measure cell only."
+        )
+
+
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return _OnlyInTests(name)
+'''
+_HERE = '"""Nothing to do while work is graded: the path is the judge\'s business."""\n'
+_EMPTY_PACKAGE = '"""Kernels of the modules before this one."""\n'
 
 
 @dataclass
@@ -31,9 +89,25 @@ class Stage:
     def __exit__(self, *exc: object) -> None:
         self.remove()
 
+    def prepare(self, limits: Limits) -> None:
+        """Write down how the next process is to start, and give it its cells' folder."""
+        (self.scratch / ".cells").mkdir(exist_ok=True)
+        readable = [*readable_paths(), self.library]
+        config = {
+            "readable": [str(path) for path in readable],
+            "output": limits.output,
+            "limits": {
+                "memory_bytes": limits.memory,
+                "cpu_seconds": limits.notebook + 60,  # the judge ends it sooner
+                "file_bytes": limits.files,
+            },
+        }
+        (self.root / "stage.json").write_text(json.dumps(config), encoding="utf-8")
+
     def remove(self) -> None:
         """Delete the folder; may be repeated."""
-        raise NotImplementedError
+        shutil.rmtree(self.root, onerror=_make_writable)
+        shutil.rmtree(self.root, ignore_errors=True)
 
 
 def make_stage(
@@ -47,4 +121,81 @@ def make_stage(
     modules : which of its files and sub-packages to stage ("loops", "simd"); None for all
     files   : data files of the master, copied into the working folder
     """
-    raise NotImplementedError
+    stage = Stage(Path(tempfile.mkdtemp(prefix="tito-")).resolve())
+    try:
+        stage.scratch.mkdir()
+        _stage_tito(stage.library / "tito")
+        _stage_package(stage.library / "tinykernels", package, modules)
+        for file in files or []:
+            if file.is_file() and not file.is_symlink():
+                shutil.copyfile(file, stage.scratch / file.name)
+    except BaseException:
+        stage.remove()
+        raise
+    return stage
+
+
+def _stage_tito(target: Path) -> None:
+    (target / "grading").mkdir(parents=True)
+    for folder in (target, target / "grading"):
+        (folder / "__init__.py").write_text("", encoding="utf-8")
+    (target / "here.py").write_text(_HERE, encoding="utf-8")
+    for name in FACES:
+        text = _FACE.format(name=name, names=_public_names(f"tito.{name}"))
+        (target / f"{name}.py").write_text(text, encoding="utf-8")
+    for pattern in STAGED:
+        for source in SOURCES.glob(pattern):
+            _copy_compiled(source, target / source.relative_to(SOURCES))
+
+
+def _public_names(module: str) -> list[str]:
+    """What `from module import *` gives."""
+    loaded = importlib.import_module(module)
+    return sorted(getattr(loaded, "__all__", None) or [n for n in vars(loaded) if n[0] != "_"])
+
+
+def _copy_compiled(source: Path, target: Path) -> None:
+    """Copy a source file with its bytecode, so that no student process compiles it again."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(source, target)
+    compiled = Path(importlib.util.cache_from_source(str(source)))
+    if not compiled.exists() or compiled.stat().st_mtime < source.stat().st_mtime:
+        try:
+            py_compile.compile(str(source), quiet=2)
+        except OSError:
+            return  # a read-only installation: slower, not wrong
+    if compiled.exists():
+        cached = Path(importlib.util.cache_from_source(str(target)))
+        cached.parent.mkdir(exist_ok=True)
+        shutil.copyfile(compiled, cached)
+
+
+def _stage_package(target: Path, package: Path | None, modules: Iterable[str] | None) -> None:
+    """Copy the package, or the named parts of it. An __init__ that needs the rest is left out."""
+    target.mkdir()
+    (target / "__init__.py").write_text(_EMPTY_PACKAGE, encoding="utf-8")
+    if package is None:
+        return
+    for entry in sorted(package.iterdir()):
+        if entry.is_symlink() or entry.name == "__pycache__":
+            continue
+        if modules is not None and entry.stem not in modules:
+            continue
+        if entry.is_dir():
+            shutil.copytree(entry, target / entry.name, ignore=_links_and_caches)
+        elif entry.is_file():
+            shutil.copyfile(entry, target / entry.name)
+
+
+def _links_and_caches(folder: str, names: list[str]) -> list[str]:
+    return [n for n in names if n == "__pycache__" or os.path.islink(os.path.join(folder, n))]
+
+
+def _make_writable(remove: object, path: str, error: object) -> None:
+    """Student code may have made a folder read-only; open it, so that a second try works."""
+    try:
+        os.chmod(os.path.dirname(path), 0o700)
+        if not os.path.islink(path):
+            os.chmod(path, 0o700)
+    except OSError:
+        return

@@ -42,6 +42,10 @@ class Channel(ABC):
         """End the process and all it started; wakes up who waits in `recv`. May be repeated."""
 
     @abstractmethod
+    def close(self) -> None:
+        """Kill it and give its pipes back; nobody may be waiting on them any more."""
+
+    @abstractmethod
     def exit_reason(self) -> str:
         """How it ended: "killed by SIGSEGV", "ended the process (exit code 3)"."""
 
@@ -59,5 +63,5 @@ class Engine(ABC):
     def start(self, stage: Stage, limits: Limits) -> Channel:
         """A new process in which the stage's child is about to say hello."""
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027
         """End what the engine keeps running between hand-ins; may be repeated."""

@@ -1,0 +1,93 @@
+"""Ends a student's process that passes a limit."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from tito.grading.engine.base import Channel
+
+TICK = 0.05
+# Less CPU than this in the idle time counts as doing nothing (a sleeping Python wakes up at times).
+IDLE_CPU = 0.05
+
+
+class Budget:
+    """What one piece of work may use: seconds of CPU and of wall time."""
+
+    def __init__(self, cpu_end: float, cpu: float, wall: float) -> None:
+        self.cpu_end = cpu_end
+        self.cpu = cpu
+        self.wall = wall
+        self.waited = 0.0
+
+
+class Watch:
+    """Looks at the process's clock from a thread of its own, some twenty times a second.
+
+    CPU decides. Wall time counts only while the judge waits for the process, not while it runs a
+    callback for it.
+
+    end : called once, with the reason, when a limit is passed
+    """
+
+    def __init__(self, channel: Channel, idle: float, end: Callable[[str], None]) -> None:
+        self._channel = channel
+        self._idle = idle
+        self._end = end
+        self._budgets: dict[int, Budget] = {}
+        self._pauses = 0
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+        threading.Thread(target=self._run, daemon=True).start()
+
+    @contextmanager
+    def allow(self, cpu: float, wall: float) -> Iterator[None]:
+        """The limits for the work in the block."""
+        budget = Budget(self._channel.cpu_seconds() + cpu, cpu, wall)
+        self._budgets[id(budget)] = budget
+        try:
+            yield
+        finally:
+            self._budgets.pop(id(budget), None)
+
+    @contextmanager
+    def pause(self) -> Iterator[None]:
+        """The judge itself works: wall time does not count."""
+        with self._lock:
+            self._pauses += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._pauses -= 1
+
+    def close(self) -> None:
+        self._closed.set()
+
+    def _run(self) -> None:
+        last, quiet_since, quiet_cpu = time.monotonic(), time.monotonic(), 0.0
+        while not self._closed.wait(TICK):
+            now, cpu = time.monotonic(), self._channel.cpu_seconds()
+            if not self._budgets or self._pauses or cpu - quiet_cpu > IDLE_CPU:
+                quiet_since, quiet_cpu = now, cpu
+            # A judge that was itself stopped for a while (a laptop's lid) is nobody's fault.
+            step = 0.0 if self._pauses else min(now - last, 1.0)
+            last = now
+            reason = self._passed(cpu, step)
+            if reason is None and now - quiet_since > self._idle:
+                reason = f"did nothing for {self._idle:g} s"
+            if reason is not None and not self._closed.is_set():
+                self._end(reason)
+                return
+
+    def _passed(self, cpu: float, step: float) -> str | None:
+        for budget in list(self._budgets.values()):
+            budget.waited += step
+            if cpu > budget.cpu_end:
+                return f"took longer than {budget.cpu:g} s of CPU time"
+            if budget.waited > budget.wall:
+                return f"took longer than {budget.wall:g} s"
+        return None

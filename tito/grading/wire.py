@@ -1,0 +1,696 @@
+"""What crosses the border between the judge and the student's process: frames and plain values.
+
+A frame is `<u64 length of head><head><buffers>`. The head is msgpack, with neither maps nor
+extension types, and says how long the buffers are. Values are trees of plain data; nothing is ever
+pickled, and nothing that arrives can name code to run. Every size is checked before memory is
+taken for it, so the side that reads survives whatever the other side writes: it gets a WireError.
+
+Arrays keep dtype, strides, offset and flags, and what shares memory on one side does so on the
+other: arrays lie in *regions*, stretches of memory that both sides know by a number. A region's
+gaps (the odd columns of `x[:, ::2]`) are zeros on arrival, never what lay there.
+
+The file is copied into the student's side as it stands: it needs the standard library, NumPy and
+msgpack.
+"""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+import struct
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import msgpack
+import numpy as np
+
+MOST_HEAD = 8 << 20
+MOST_BUFFERS = 512 << 20
+MOST_PARTS = 500_000
+MOST_DEPTH = 50
+MOST_INT_BYTES = 1 << 15
+MOST_KEYS = 50_000
+MOST_SAME_HASH = 64
+MOST_ARRAYS = 10_000
+LONG_TEXT = 4096  # bytes; longer text travels as a buffer, so that the head stays small
+
+# Bound now: a judge replaces np.empty by one that hands out poisoned memory.
+_empty, _zeros = np.empty, np.zeros
+
+
+class WireError(Exception):
+    """The other side sent what no honest peer sends."""
+
+
+# What decoding hostile data may raise besides WireError; callers catch both.
+BAD_DATA = (
+    WireError, ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError,
+    TypeError, ValueError,
+)  # fmt: skip
+
+
+_PLAIN_DTYPE = re.compile(
+    r"[<>|=]?(b1|i[1248]|u[1248]|f2|f4|f8|f12|f16|c8|c16|c24|c32|[SUV]\d{1,5}"
+    r"|[Mm]8(\[\d{0,6}[A-Za-zμ]{1,7}\])?)"
+)
+
+
+def encode_dtype(dtype: np.dtype) -> Any:
+    """A dtype as plain data; TypeError if it holds Python objects."""
+    if dtype.hasobject:
+        raise TypeError("arrays of Python objects do not cross to the other side")
+    if dtype.subdtype:
+        base, shape = dtype.subdtype
+        return ["sub", encode_dtype(base), list(shape)]
+    if dtype.names is None:
+        return dtype.str
+    fields = [[n, encode_dtype(dtype.fields[n][0]), dtype.fields[n][1]] for n in dtype.names]
+    return ["rec", fields, dtype.itemsize, dtype.isalignedstruct]
+
+
+def decode_dtype(node: Any, depth: int = 0) -> np.dtype:
+    """The dtype of `encode_dtype`'s data, built from checked parts only."""
+    if type(node) is str:
+        if not _PLAIN_DTYPE.fullmatch(node):
+            raise WireError(f"dtype {node[:40]!r}")
+        return np.dtype(node)
+    _require(type(node) is list and depth < 8, "dtype")
+    if node[0] == "sub":
+        _, base, shape = node
+        _require(len(shape) <= 8 and all(_is_count(n, 1 << 16) and n for n in shape), "dtype")
+        return np.dtype((decode_dtype(base, depth + 1), tuple(shape)))
+    tag, fields, itemsize, aligned = node
+    _require(tag == "rec" and len(fields) <= 256 and _is_count(itemsize, 1 << 20), "dtype")
+    formats = [decode_dtype(f, depth + 1) for _, f, _ in fields]
+    for (name, _, offset), field in zip(fields, formats):
+        _require(type(name) is str and _is_count(offset, itemsize), "field name or offset")
+        _require(offset + field.itemsize <= itemsize, "field outside its record")
+    return np.dtype(
+        {
+            "names": [name for name, _, _ in fields],
+            "formats": formats,
+            "offsets": [offset for _, _, offset in fields],
+            "itemsize": itemsize,
+        },
+        align=bool(aligned),
+    )
+
+
+def _require(condition: Any, what: str) -> None:
+    if not condition:
+        raise WireError(what)
+
+
+def _is_count(n: Any, most: int) -> bool:
+    return type(n) is int and 0 <= n <= most
+
+
+# Types and functions that both sides have are named, not sent.
+_TYPES = {
+    t.__name__: t
+    for t in (
+        bool, int, float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset, range,
+        slice, object,
+    )
+}  # fmt: skip
+_TYPES.update(
+    (name, t)
+    for name, t in vars(builtins).items()
+    if isinstance(t, type) and issubclass(t, BaseException)
+)
+_TYPE_NAMES = {t: name for name, t in _TYPES.items()}
+_FUNCTION_MODULES = (
+    "builtins", "math", "time", "tracemalloc", "numpy", "numpy.linalg", "numpy.fft",
+    "numpy.random",
+)  # fmt: skip
+
+
+def library_name(func: Any) -> str | None:
+    """ "numpy.linalg norm" for a module-level function of a library both sides have."""
+    name = getattr(func, "__name__", None)
+    if type(name) is not str:
+        return None
+    for module in _FUNCTION_MODULES:
+        if getattr(sys.modules.get(module), name, None) is func:
+            return f"{module} {name}"
+    return None
+
+
+def library_function(name: str) -> Any:
+    """The function of `library_name`."""
+    module, _, attribute = name.partition(" ")
+    _require(module in _FUNCTION_MODULES and attribute.isidentifier(), "library function")
+    __import__(module)
+    return getattr(sys.modules[module], attribute)
+
+
+class Encoder:
+    """Turns values into trees; the arrays in them are collected in `arrays`.
+
+    opaque : called with what is not plain data, and the encoder; its node, or TypeError
+    """
+
+    def __init__(self, opaque: Callable[[Any, Encoder], list]) -> None:
+        self.arrays: list[np.ndarray] = []
+        self.buffers: list[Any] = []
+        self._opaque = opaque
+        self._places: dict[int, int] = {}
+        self._parts = 0
+
+    def value(self, obj: Any, depth: int = 0) -> Any:
+        """The tree of a value; TypeError says what cannot cross."""
+        self._parts += 1
+        if self._parts > MOST_PARTS:
+            raise TypeError(f"the value is too large: more than {MOST_PARTS} parts")
+        if depth > MOST_DEPTH:
+            raise TypeError(f"the value nests deeper than {MOST_DEPTH} (or contains itself)")
+        kind = type(obj)
+        if obj is None or kind is bool or kind is float:
+            return obj
+        encode = _EXACT.get(kind)
+        return encode(self, obj, depth + 1) if encode else self._other(obj, depth + 1)
+
+    def values(self, items: Iterable[Any], depth: int) -> list:
+        return [self.value(item, depth) for item in items]
+
+    def attach(self, data: Any) -> int:
+        """Send bytes along as a buffer; its number."""
+        self.buffers.append(data)
+        return len(self.buffers) - 1
+
+    def text(self, text: str) -> Any:
+        if len(text) <= LONG_TEXT // 4:
+            return text
+        data = text.encode("utf-8", "surrogatepass")
+        return text if len(data) <= LONG_TEXT else ["long", self.attach(data)]
+
+    def blob(self, data: bytes) -> Any:
+        return data if len(data) <= LONG_TEXT else ["blob", self.attach(data)]
+
+    def integer(self, n: int) -> Any:
+        if -(2**63) <= n < 2**63:
+            return n
+        size = n.bit_length() // 8 + 1
+        if size > MOST_INT_BYTES:
+            raise TypeError(f"an integer of {size} bytes is too large")
+        return ["int", self.blob(n.to_bytes(size, "little", signed=True))]
+
+    def array(self, array: np.ndarray) -> list:
+        place = self._places.get(id(array))
+        if place is None:
+            encode_dtype(array.dtype)  # refuses what cannot cross
+            if len(self.arrays) >= MOST_ARRAYS:
+                raise TypeError(f"the value is too large: more than {MOST_ARRAYS} arrays")
+            place = self._places[id(array)] = len(self.arrays)
+            self.arrays.append(array)
+        return ["a", place]
+
+    def _other(self, obj: Any, depth: int) -> Any:
+        """Less common kinds. Subclasses become their plain base, by the base's own methods."""
+        kind = type(obj)
+        if isinstance(obj, np.generic) and kind.__module__ == "numpy":
+            cell = np.asarray(obj)
+            return ["np", encode_dtype(cell.dtype), self.blob(cell.tobytes())]
+        if isinstance(obj, type):
+            return self._type(obj)
+        if isinstance(obj, np.dtype):
+            return ["dtype", encode_dtype(obj)]
+        if isinstance(obj, np.ndarray) and not _is_masked(obj):
+            if kind is not np.ndarray:
+                obj = np.ndarray.view(obj, np.ndarray)
+            return self.array(obj)
+        if isinstance(obj, tuple) and type(getattr(kind, "_fields", None)) is tuple:
+            fields = [self.text(f) for f in kind._fields]
+            return ["named", kind.__name__, fields, self.values(tuple.__iter__(obj), depth)]
+        for base, plain in _PLAIN_BASES:
+            if isinstance(obj, base):
+                return self.value(plain(obj), depth)
+        return self._opaque(obj, self)
+
+    def _type(self, kind: type) -> list:
+        name = _TYPE_NAMES.get(kind)
+        if name is not None:
+            return ["type", name]
+        if issubclass(kind, np.generic) and getattr(np, kind.__name__, None) is kind:
+            return ["nptype", kind.__name__]
+        return self._opaque(kind, self)
+
+
+def _is_masked(array: np.ndarray) -> bool:
+    masked = sys.modules.get("numpy.ma")  # not imported for this question
+    return masked is not None and isinstance(array, masked.MaskedArray)
+
+
+_PLAIN_BASES: tuple[tuple[type, Callable], ...] = (
+    (str, lambda s: "".join(str.__iter__(s))),
+    (bytes, lambda b: bytes(bytes.__iter__(b))),
+    (bytearray, lambda b: bytearray(bytearray.__iter__(b))),
+    (int, int.__pos__),
+    (float, float.__pos__),
+    (complex, complex.__pos__),
+    (tuple, lambda t: tuple(tuple.__iter__(t))),
+    (list, lambda t: list(list.__iter__(t))),
+    (dict, lambda d: dict(dict.items(d))),
+    (set, lambda s: set(set.__iter__(s))),
+    (frozenset, lambda s: frozenset(frozenset.__iter__(s))),
+)
+_EXACT: dict[type, Callable[[Encoder, Any, int], Any]] = {
+    int: lambda e, o, d: e.integer(o),
+    str: lambda e, o, d: e.text(o),
+    bytes: lambda e, o, d: e.blob(o),
+    np.ndarray: lambda e, o, d: e.array(o),
+    tuple: lambda e, o, d: ["t", e.values(o, d)],
+    list: lambda e, o, d: ["l", e.values(o, d)],
+    dict: lambda e, o, d: ["d", e.values(o, d), e.values(o.values(), d)],
+    set: lambda e, o, d: ["set", e.values(o, d)],
+    frozenset: lambda e, o, d: ["frozen", e.values(o, d)],
+    complex: lambda e, o, d: ["c", o.real, o.imag],
+    bytearray: lambda e, o, d: ["ba", e.blob(bytes(o))],
+    slice: lambda e, o, d: ["slice", e.values((o.start, o.stop, o.step), d)],
+    range: lambda e, o, d: ["range", e.values((o.start, o.stop, o.step), d)],
+    type(...): lambda e, o, d: ["..."],
+}
+
+
+class Decoder:
+    """Turns trees back into values.
+
+    arrays  : what ["a", i] stands for
+    buffers : of the same frame
+    special : called with the nodes that `opaque` made on the other side, and the decoder
+    """
+
+    def __init__(
+        self, arrays: Sequence[Any], buffers: Sequence[Any], special: Callable[[list, Decoder], Any]
+    ) -> None:
+        self._arrays = arrays
+        self._buffers = buffers
+        self._special = special
+        self._parts = 0
+
+    def value(self, node: Any, depth: int = 0) -> Any:
+        self._parts += 1
+        _require(self._parts <= MOST_PARTS and depth <= MOST_DEPTH, "value too large")
+        kind = type(node)
+        if node is None or kind in (bool, int, float, str, bytes):
+            return node
+        _require(kind is list and node and type(node[0]) is str, "node")
+        decode = _DECODE.get(node[0])
+        return decode(self, node, depth + 1) if decode else self._special(node, self)
+
+    def values(self, nodes: Any, depth: int) -> list:
+        _require(type(nodes) is list, "items")
+        return [self.value(node, depth) for node in nodes]
+
+    def array(self, node: list, depth: int) -> Any:
+        _, place = node
+        _require(_is_count(place, MOST_ARRAYS), "array number")
+        return self._arrays[place]
+
+    def blob(self, node: list, depth: int) -> bytes:
+        return bytes(self._buffer(node))
+
+    def text(self, node: list, depth: int) -> str:
+        return bytes(self._buffer(node)).decode("utf-8", "surrogatepass")
+
+    def scalar(self, node: list, depth: int) -> Any:
+        dtype, data = decode_dtype(node[1]), self._bytes(node[2], depth)
+        _require(len(data) == dtype.itemsize, "scalar")
+        if not data:
+            return _zeros((), dtype)[()]
+        return np.frombuffer(data, dtype, 1)[0]
+
+    def integer(self, node: list, depth: int) -> int:
+        data = self._bytes(node[1], depth)
+        _require(len(data) <= MOST_INT_BYTES, "integer")
+        return int.from_bytes(data, "little", signed=True)
+
+    def bytearray(self, node: list, depth: int) -> bytearray:
+        return bytearray(self._bytes(node[1], depth))
+
+    def dict(self, node: list, depth: int) -> dict:
+        _, keys, values = node
+        keys, values = self._keys(keys, depth), self.values(values, depth)
+        _require(len(keys) == len(values), "dict")
+        return dict(zip(keys, values))
+
+    def set(self, node: list, depth: int) -> set:
+        return set(self._keys(node[1], depth))
+
+    def _keys(self, nodes: list, depth: int) -> list:
+        """Keys of a dict or set. Numbers hash predictably: how many may collide is limited."""
+        keys = self.values(nodes, depth)
+        _require(len(keys) <= MOST_KEYS, "too many keys")
+        hashes: dict[int, int] = {}
+        for key in keys:
+            h = hash(key)
+            hashes[h] = hashes.get(h, 0) + 1
+            _require(hashes[h] <= MOST_SAME_HASH, "keys that collide")
+        return keys
+
+    def _buffer(self, node: list) -> Any:
+        _, number = node
+        _require(_is_count(number, MOST_ARRAYS), "buffer number")
+        return self._buffers[number]
+
+    def _bytes(self, node: Any, depth: int) -> bytes:
+        data = self.value(node, depth)
+        _require(type(data) is bytes, "bytes")
+        return data
+
+
+def _named_tuple(name: Any, fields: list, items: list) -> tuple:
+    """A tuple with named fields, like the namedtuple it was."""
+    _require(type(name) is str and len(fields) == len(items) <= 256, "named tuple")
+    for field in fields:
+        ok = type(field) is str and field.isidentifier() and not keyword.iskeyword(field)
+        _require(ok and not field.startswith("_"), "field name")
+    members: dict[str, Any] = {
+        field: property(lambda self, i=i: tuple.__getitem__(self, i))
+        for i, field in enumerate(fields)
+    }
+    members["_fields"] = tuple(fields)
+    members["_asdict"] = lambda self: dict(zip(fields, self))
+    members["__repr__"] = lambda self: "{}({})".format(
+        name, ", ".join(f"{f}={v!r}" for f, v in zip(fields, self))
+    )
+    return type(name[:80], (tuple,), members)(items)
+
+
+def _numpy_type(name: Any) -> type:
+    kind = getattr(np, name, None) if type(name) is str else None
+    _require(isinstance(kind, type) and issubclass(kind, np.generic), "numpy type")
+    return kind
+
+
+def _range(decoder: Decoder, node: list, depth: int) -> range:
+    return range(*decoder.values(node[1], depth))
+
+
+_DECODE: dict[str, Callable[[Decoder, list, int], Any]] = {
+    "a": Decoder.array,
+    "l": lambda d, n, k: d.values(n[1], k),
+    "t": lambda d, n, k: tuple(d.values(n[1], k)),
+    "d": Decoder.dict,
+    "set": Decoder.set,
+    "frozen": lambda d, n, k: frozenset(d.set(n, k)),
+    "int": Decoder.integer,
+    "c": lambda d, n, k: complex(n[1], n[2]),
+    "np": Decoder.scalar,
+    "long": Decoder.text,
+    "blob": Decoder.blob,
+    "ba": Decoder.bytearray,
+    "slice": lambda d, n, k: slice(*d.values(n[1], k)),
+    "range": _range,
+    "...": lambda d, n, k: ...,
+    "dtype": lambda d, n, k: decode_dtype(n[1]),
+    "type": lambda d, n, k: _TYPES[n[1]],
+    "nptype": lambda d, n, k: _numpy_type(n[1]),
+    "named": lambda d, n, k: _named_tuple(n[1], d.values(n[2], k), d.values(n[3], k)),
+}
+
+
+def address(array: np.ndarray) -> int:
+    return array.__array_interface__["data"][0]
+
+
+def bounds(array: np.ndarray) -> tuple[int, int]:
+    """First and last-but-one address of an array's elements; lo == hi if it has none."""
+    lo = hi = address(array)
+    if array.size == 0:
+        return lo, lo
+    for n, stride in zip(array.shape, array.strides):
+        if stride < 0:
+            lo += stride * (n - 1)
+        else:
+            hi += stride * (n - 1)
+    return lo, hi + array.itemsize
+
+
+def view_of(
+    memory: np.ndarray, dtype: np.dtype, shape: Any, strides: Any, offset: int
+) -> np.ndarray:
+    """An array over part of flat memory; NumPy itself checks that it stays inside."""
+    return np.ndarray(tuple(shape), dtype, buffer=memory, offset=offset, strides=tuple(strides))
+
+
+class _Stretch:
+    """A stretch of addresses as NumPy's array interface describes it."""
+
+    def __init__(self, lo: int, length: int, writeable: bool, owners: Any) -> None:
+        self.owners = owners  # keeps the memory alive
+        self.__array_interface__ = {
+            "version": 3, "typestr": "|u1", "shape": (length,), "data": (lo, not writeable),
+        }  # fmt: skip
+
+
+def raw_memory(
+    lo: int, length: int, arrays: Sequence[np.ndarray], writeable: bool = True
+) -> np.ndarray:
+    """The memory that some arrays of this process lie in, as flat bytes. Not a copy."""
+    if length == 0:
+        return _zeros(0, np.uint8)
+    return np.asarray(_Stretch(lo, length, writeable, list(arrays)))
+
+
+def same_bytes(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether two flat uint8 arrays of one length are equal (NaN payloads and -0.0 matter)."""
+    whole = a.size & ~7
+    return bool(
+        np.array_equal(a[:whole].view(np.uint64), b[:whole].view(np.uint64))
+        and np.array_equal(a[whole:], b[whole:])
+    )
+
+
+def element_bytes(array: np.ndarray) -> np.ndarray:
+    """The elements in C order as flat bytes: a copy unless they already lie so."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+
+
+class Frame:
+    """One message, still encoded: `body`, descriptors of arrays and regions, buffers."""
+
+    __slots__ = ("arrays", "body", "buffers", "regions")
+
+    def __init__(self, body: list, arrays: list, regions: list, buffers: list) -> None:
+        self.body = body
+        self.arrays = arrays
+        self.regions = regions
+        self.buffers = buffers
+
+
+def array_node(array: np.ndarray, number: int, region: int, offset: int, content: int) -> list:
+    """Describe an array: identity, type, layout, where it lies, and the buffer with its elements.
+
+    number  : the same for one object in all messages; 0 if nobody will ask
+    content : number of the buffer with its elements in C order; -1 if they need not be sent
+    """
+    return [
+        number, encode_dtype(array.dtype), list(array.shape), list(array.strides),
+        array.flags.writeable, region, offset, content,
+    ]  # fmt: skip
+
+
+class ArrayNode:
+    """A checked `array_node`."""
+
+    __slots__ = (
+        "content", "dtype", "nbytes", "number", "offset", "region", "shape", "strides", "writeable",
+    )  # fmt: skip
+
+    def __init__(self, node: Any) -> None:
+        number, dtype, shape, strides, writeable, region, offset, content = node
+        for n in (number, region, offset, content):
+            _require(type(n) is int and abs(n) < 1 << 62, "array")
+        _require(type(shape) is list and type(strides) is list, "array")
+        _require(len(shape) == len(strides) <= 32 and offset >= 0, "array")
+        size = 1
+        for n, stride in zip(shape, strides):
+            _require(_is_count(n, 1 << 40) and type(stride) is int, "shape or strides")
+            size *= n
+        self.number, self.region, self.offset, self.content = number, region, offset, content
+        self.dtype, self.shape, self.strides = decode_dtype(dtype), tuple(shape), tuple(strides)
+        self.writeable = writeable is True
+        self.nbytes = size * self.dtype.itemsize
+        _require(size <= MOST_BUFFERS, "array too large")
+
+    def over(self, memory: np.ndarray) -> np.ndarray:
+        """The array, lying in a region's memory."""
+        if self.nbytes == 0:
+            array = _empty(self.shape, self.dtype)
+        else:
+            array = view_of(memory, self.dtype, self.shape, self.strides, self.offset)
+        array.flags.writeable = self.writeable
+        return array
+
+    def elements(self, buffers: Sequence[Any]) -> np.ndarray | None:
+        """The elements that came along, as an array of its own; None if none came."""
+        if self.content < 0:
+            return None
+        return elements(buffers[self.content], self.dtype, self.shape)
+
+
+def elements(buffer: np.ndarray, dtype: np.dtype, shape: Sequence[int]) -> np.ndarray:
+    """A C-ordered array over a buffer that must have exactly its size."""
+    if 0 in shape or dtype.itemsize == 0:
+        _require(buffer.size == 0, "elements")
+        return _zeros(shape, dtype)
+    size = int(np.prod(shape, dtype=object)) * dtype.itemsize
+    _require(buffer.size == size, "elements of another size")
+    return np.ndarray(tuple(shape), dtype, buffer=buffer)
+
+
+class Span:
+    """Arrays that overlap in memory, and the stretch of addresses they lie in."""
+
+    __slots__ = ("hi", "lo", "members")
+
+    def __init__(self, lo: int, hi: int, members: list[int]) -> None:
+        self.lo, self.hi, self.members = lo, hi, members
+
+
+def spans(stretches: Sequence[tuple[int, int]]) -> list[Span]:
+    """Merge overlapping stretches of addresses; `members` are positions in `stretches`."""
+    merged: list[Span] = []
+    order = sorted(range(len(stretches)), key=lambda i: stretches[i])
+    for i in order:
+        lo, hi = stretches[i]
+        if merged and lo < merged[-1].hi and hi > merged[-1].lo:
+            merged[-1].hi = max(merged[-1].hi, hi)
+            merged[-1].members.append(i)
+        else:
+            merged.append(Span(lo, hi, [i]))
+    return merged
+
+
+def is_dense(array: np.ndarray) -> bool:
+    """No gaps and no repeats: its memory is exactly its elements."""
+    return array.flags.c_contiguous or array.flags.f_contiguous
+
+
+def place_span(span: Span, arrays: Sequence[np.ndarray], region: int, encoder: Encoder) -> tuple:
+    """Lay a span out as a new region: its description, and each member's (offset, content).
+
+    A region without (many) gaps travels as it lies in memory; of a sparse one only the elements.
+    """
+    length = span.hi - span.lo
+    if length > MOST_BUFFERS:
+        raise TypeError(f"the array spans more than {MOST_BUFFERS >> 20} MB of memory")
+    members = [arrays[i] for i in span.members]
+    offsets = [address(a) - span.lo for a in members]
+    first = members[0]
+    if len(members) == 1 and first.nbytes == length and is_dense(first):
+        flat = first.reshape(-1, order="A").view(np.uint8) if length else b""
+        return [region, length, encoder.attach(flat)], [(offsets[0], -1)]
+    if length <= 4 * sum(a.nbytes for a in members) + 4096:
+        memory = _zeros(length, np.uint8)  # gaps may hold what the other side must not see
+        for array, offset in zip(members, offsets):
+            if array.size:
+                np.copyto(view_of(memory, array.dtype, array.shape, array.strides, offset), array)
+        return [region, length, encoder.attach(memory)], [(o, -1) for o in offsets]
+    contents = [encoder.attach(element_bytes(a)) for a in members]
+    return [region, length, -1], list(zip(offsets, contents))
+
+
+def region_memory(node: Any, buffers: Sequence[Any]) -> tuple[int, np.ndarray]:
+    """A region's number and its memory, from its description in a frame."""
+    region, length, buffer = node
+    _require(type(region) is int and _is_count(length, MOST_BUFFERS), "region")
+    if type(buffer) is int and buffer == -1:
+        return region, _zeros(length, np.uint8)
+    _require(_is_count(buffer, MOST_ARRAYS), "region")
+    _require(buffers[buffer].size == length, "region of another size")
+    return region, buffers[buffer]
+
+
+def covers(arrays: Sequence[np.ndarray], lo: int, length: int, view: ArrayNode) -> bool:
+    """Whether every byte of a view lies in an element of one of the arrays, none in a gap."""
+    if view.nbytes == 0:
+        return True
+    if any(is_dense(a) and address(a) == lo and a.nbytes == length for a in arrays):
+        return True
+    mask = _zeros(length, bool)
+    for array in arrays:
+        if array.size:
+            start = address(array) - lo
+            _bytes_of(mask, array.shape, array.strides, start, array.itemsize)[...] = True
+    return bool(_bytes_of(mask, view.shape, view.strides, view.offset, view.dtype.itemsize).all())
+
+
+def _bytes_of(mask: np.ndarray, shape: Any, strides: Any, offset: int, size: int) -> np.ndarray:
+    """The bytes of a strided view's elements in a byte mask: one more axis of length `size`."""
+    return np.ndarray((*shape, size), bool, buffer=mask, offset=offset, strides=(*strides, 1))
+
+
+class Link:
+    """Reads and writes frames over a pipe.
+
+    recv, recv_into, send : as `Channel`'s; they raise when the other side is gone
+    most : bytes to accept in all
+    """
+
+    def __init__(
+        self,
+        recv: Callable[[int], bytes],
+        recv_into: Callable[[memoryview], int],
+        send: Callable[[Any], None],
+        most: float = float("inf"),
+    ) -> None:
+        self._recv, self._recv_into, self._send = recv, recv_into, send
+        self._ahead = b""  # read already, belongs to the next frame
+        self._left = most
+
+    def read(self) -> Frame:
+        """The next frame; WireError for one that is malformed or too large."""
+        (length,) = struct.unpack("<Q", self._small(8))
+        _require(length <= MOST_HEAD, f"a head of {length} bytes")
+        try:
+            body, arrays, regions, sizes = msgpack.unpackb(
+                self._small(length), unicode_errors="surrogatepass", max_ext_len=0, max_map_len=0
+            )
+        except (*BAD_DATA, msgpack.exceptions.UnpackException) as error:
+            raise WireError(f"a head that cannot be read ({type(error).__name__})") from None
+        for part in (body, arrays, regions, sizes):
+            _require(type(part) is list and len(part) <= MOST_ARRAYS, "head")
+        _require(all(_is_count(n, MOST_BUFFERS) for n in sizes), "buffer sizes")
+        total = sum(sizes)
+        self._left -= length + total
+        _require(total <= MOST_BUFFERS and self._left >= 0, "too much data")
+        return Frame(body, arrays, regions, [self._large(n) for n in sizes])
+
+    def write(self, body: list, arrays: list = (), regions: list = (), buffers: list = ()) -> None:
+        """Send a frame; TypeError if it is too large."""
+        views = [memoryview(b).cast("B") if len(b) else b"" for b in buffers]
+        sizes = [len(v) for v in views]
+        if sum(sizes) > MOST_BUFFERS or len(sizes) > MOST_ARRAYS:
+            raise TypeError(f"the value is too large: more than {MOST_BUFFERS >> 20} MB of arrays")
+        head = msgpack.packb([body, arrays, regions, sizes], unicode_errors="surrogatepass")
+        if len(head) > MOST_HEAD:
+            raise TypeError(f"the value is too large: more than {MOST_HEAD >> 20} MB of items")
+        start = struct.pack("<Q", len(head)) + head
+        if sum(sizes) <= 1 << 16:
+            self._send(b"".join([start, *views]))
+            return
+        self._send(start)
+        for view in views:
+            if len(view):
+                self._send(view)
+
+    def _small(self, n: int) -> bytes:
+        while len(self._ahead) < n:
+            self._ahead += self._recv(max(n - len(self._ahead), 1 << 16))
+        data, self._ahead = self._ahead[:n], self._ahead[n:]
+        return data
+
+    def _large(self, n: int) -> np.ndarray:
+        buffer = _empty(n, np.uint8)
+        view = memoryview(buffer) if n else memoryview(bytearray())
+        ready = self._ahead[:n]
+        self._ahead = self._ahead[n:]
+        view[: len(ready)] = ready
+        view = view[len(ready) :]
+        while len(view):
+            view = view[self._recv_into(view) :]
+        return buffer
