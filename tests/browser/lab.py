@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -38,18 +39,29 @@ def jupyter_lab(folder: Path, home: Path) -> Iterator[str]:
         "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
         "IPYTHONDIR": str(home / "ipython"),
     }
+    # A container's only user may be root, whom Jupyter refuses unless told otherwise; the page
+    # must show its application object to be driven.
+    settings = {"ServerApp": {"allow_root": True}, "LabApp": {"expose_app_in_browser": True}}
+    (home / "config").mkdir()
+    (home / "config" / "jupyter_lab_config.json").write_text(json.dumps(settings))
     command = [sys.executable, "-m", "tito", "lab", "--no-browser"]
-    log = open(home / "lab.log", "w+")
-    server = subprocess.Popen(command, cwd=folder, env=env, stdout=log, stderr=subprocess.STDOUT)
-    try:
-        yield _address(home / "runtime", server)
-    finally:
-        server.terminate()
+    with open(home / "lab.log", "w") as log:
+        server = subprocess.Popen(
+            command, cwd=folder, env=env, stdout=log, stderr=log, start_new_session=True
+        )
         try:
+            yield _address(home / "runtime", server)
+        finally:
+            _stop(server)
+
+
+def _stop(server: subprocess.Popen) -> None:
+    """End the server with its kernels: all are in the group that it leads."""
+    for sign in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(server.pid, sign)
+        with contextlib.suppress(subprocess.TimeoutExpired):
             server.wait(20)
-        except subprocess.TimeoutExpired:
-            server.kill()
-        log.close()
 
 
 def _address(runtime: Path, server: subprocess.Popen, patience: float = 90) -> str:
@@ -91,7 +103,9 @@ class LabPage:
         raise TimeoutError(f"the kernel stays {self._status()!r}")
 
     def _status(self) -> str:
-        indicator = self.page.query_selector(".jp-NotebookPanel-toolbar .jp-Notebook-ExecutionIndicator")
+        indicator = self.page.query_selector(
+            ".jp-NotebookPanel-toolbar .jp-Notebook-ExecutionIndicator"
+        )
         return (indicator.get_attribute("data-status") or "") if indicator else ""
 
     def command(self, command: str, **args) -> None:
