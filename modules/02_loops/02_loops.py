@@ -56,8 +56,10 @@ import operator
 
 import numpy as np
 
-# %%
+# %% jupyter={"source_hidden": true}
+# Given: what the tests and measurements below use.
 from fractions import Fraction
+from functools import partial
 
 from tito.checks import (
     CheckFailed,
@@ -311,7 +313,7 @@ for value in (0, -1):
         "block",
         value,
         match="block",
-        hint="raise ValueError and name the argument; assert vanishes under python -O",
+        hint="below the minimum: ValueError, with the argument's name in its message",
     )
 
 expect_raises(
@@ -452,16 +454,20 @@ def relu_loops(x):
 special = np.array([1, nan, -1, -inf, inf], np.float32)
 for x in (ramp(7), ramp(3, 5), ramp(0), special):
     want = relu_spec(x)
-    expect_equal(
-        expect_unchanged(relu_loops, x),
-        want,
-        allow_empty=True,
-        likely={
-            "NaN became 0, since nan > 0 is False: test value < 0 instead": lambda: np.fmax(x, 0),
-            "the sign was dropped: negative elements become 0": lambda: abs(x),
-        },
-        hint="x has one axis or two: np.ndindex(*x.shape) walks both",
-    )
+    try:
+        got = expect_unchanged(relu_loops, x)
+    except ValueError as error:
+        raise CheckFailed(
+            f"relu_loops  x {x.shape}: {error}\n"
+            "  likely    one index for two axes: x[i] is a whole row\n"
+            "  try       np.ndindex(*x.shape) walks one axis or two"
+        ) from None
+    causes = {
+        "NaN became 0, since nan > 0 is False: test value < 0 instead": lambda: np.fmax(x, 0),
+        "the sign was dropped: negative elements become 0": lambda: abs(x),
+    }
+    hint = "x has one axis or two: np.ndindex(*x.shape) walks both"
+    expect_equal(got, want, likely=causes, hint=hint, allow_empty=True)
 expect_raises(TypeError, relu_loops, [1.0, -1.0], hint="begin with check_float_array")
 
 # %% nbgrader={"grade": true, "grade_id": "relu_loops-hidden", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["hidden-tests", "raises-exception"]
@@ -631,30 +637,21 @@ for m, k, n in ((2, 2, 2), (2, 3, 4), (5, 1, 3), (3, 0, 2)):
             "  likely    two loops have each other's range: it goes well only when sizes agree\n"
             "  try       i runs over the m rows of a, j over the n columns of b, p over k"
         ) from None
-    expect_close(
-        got,
-        want,
-        inner=k,
-        scale=product_magnitude(a, b),
-        likely={
-            "b is read as b[j, p]: that is a times b transposed": lambda: matmul_spec(a, b.T),
-            "a is read as a[p, i]: that is a transposed times b": lambda: matmul_spec(a.T, b),
-        },
-        hint="c is (m, n), and an empty sum is 0: start from np.zeros",
-    )
+    causes = {
+        "b is read as b[j, p]: that is a times b transposed": lambda: matmul_spec(a, b.T),
+        "a is read as a[p, i]: that is a transposed times b": lambda: matmul_spec(a.T, b),
+    }
+    hint = "c is (m, n), and an empty sum is 0: start from np.zeros"
+    scale = product_magnitude(a, b)
+    case = f"a ({m}, {k}), b ({k}, {n})"
+    expect_close(got, want, inner=k, scale=scale, likely=causes, hint=hint, case=case)
 
 a, b = np.array([[1e8, 1, -1e8]], np.float32), np.ones((3, 1), np.float32)
 want = matmul_spec(a, b)
-expect_close(
-    matmul_loops(a, b),
-    want,
-    likely={
-        "the sum runs in float32: with NumPy 2 a Python float plus np.float32 is np.float32": lambda: (
-            summed_in_float32(a, b)
-        )
-    },
-    hint="cast each factor with float()",
-)
+got = matmul_loops(a, b)
+cause = "the sum runs in float32, since 0.0 + np.float32 stays np.float32 in NumPy 2"
+causes = {cause: lambda: summed_in_float32(a, b)}
+expect_close(got, want, likely=causes, hint="cast each factor with float()")
 expect_raises(ValueError, matmul_loops, ramp(2, 3), ramp(2, 3), hint="begin with check_matmul")
 
 # %% nbgrader={"grade": true, "grade_id": "matmul_loops-hidden", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["hidden-tests", "raises-exception"]
@@ -844,27 +841,24 @@ for x in (
             "  likely    exp(1000) fits into no float\n"
             "  try       subtract the row maximum first"
         ) from None
-    expect_close(
-        got,
-        want,
-        inner=x.shape[1],
-        likely={
-            "no case for a row of only -inf: the rule is zeros": lambda: softmax_less(
-                x, x.max(axis=1)
-            ),
-            "the maximum starts at 0: rows at -1000 underflow, start at -inf": lambda: softmax_less(
-                x, np.fmax(x.max(axis=1), 0)
-            ),
-            "exp(1000) is inf: subtract the row maximum": lambda: softmax_less(x, 0),
-            "one maximum for the whole matrix: a row far below it underflows to 0/0": lambda: (
-                softmax_less(x, x.max())
-            ),
-            "softmax ran down the columns: each row is one softmax": lambda: (
-                softmax_less(x.T, x.max(axis=0)).T
-            ),
-        },
-        hint="check the row maximum, and the rule for -inf, +inf and NaN",
-    )
+    except ZeroDivisionError:
+        raise CheckFailed(
+            f"softmax_loops  x {x.tolist()}: the sum of a row is 0\n"
+            "  likely    a maximum that is not the row's own: all of the row is far below it\n"
+            "  try       search each row for its maximum, from -inf on; a row of only -inf is zeros"
+        ) from None
+    top = x.max(axis=1)
+    causes = {
+        "no case for a row of only -inf: the rule is zeros": lambda: softmax_less(x, top),
+        "the maximum starts at 0 and misses rows below it": lambda: softmax_less(
+            x, np.fmax(top, 0)
+        ),
+        "exp(1000) is inf: subtract the row maximum": lambda: softmax_less(x, 0),
+        "one maximum for all rows: those far below are 0/0": lambda: softmax_less(x, x.max()),
+        "softmax ran down the columns": lambda: softmax_less(x.T, x.max(axis=0)).T,
+    }
+    hint = "each row is one softmax: check its maximum, and the rule for -inf, +inf and NaN"
+    expect_close(got, want, inner=x.shape[1], likely=causes, hint=hint)
 expect_raises(
     ValueError, softmax_loops, ramp(3), hint="x has two axes: begin with check_float_array"
 )
@@ -1047,7 +1041,6 @@ for m, n, offset, eps in ((1, 2, 0, 1e-5), (3, 5, 0, 0.5), (2, 1, 0, 1e-5), (2, 
     x = (ramp(m, n) + offset).astype(np.float32)
     gamma, beta = ramp(n, seed=2, dtype=np.float32), ramp(n, seed=3, dtype=np.float32)
     want = layernorm_spec(x, gamma, beta, eps)
-    variance = x.astype(float).var(axis=1)
     try:
         got = expect_unchanged(layernorm_loops, x, gamma, beta, eps)
     except ZeroDivisionError:
@@ -1056,26 +1049,22 @@ for m, n, offset, eps in ((1, 2, 0, 1e-5), (3, 5, 0, 0.5), (2, 1, 0, 1e-5), (2, 
             "  likely    the variance is divided by n - 1\n"
             "  try       layernorm divides by n, the number of columns"
         ) from None
-    expect_close(
-        got,
-        want,
-        inner=2,
-        likely={
-            "the variance is divided by n - 1: layernorm divides by n": lambda: layernorm_over(
-                x, gamma, beta, np.sqrt(variance * n / max(n - 1, 1) + eps)
-            ),
-            "eps stands outside the root": lambda: layernorm_over(
-                x, gamma, beta, np.sqrt(variance) + eps
-            ),
-            "gamma and beta are not used": lambda: layernorm_over(
-                x, np.ones(n), np.zeros(n), np.sqrt(variance + eps)
-            ),
-            f"cancellation: mean(x*x) - mean*mean came out as {shortcut_variance(x)[0]}": lambda: (
-                layernorm_over(x, gamma, beta, np.sqrt(np.abs(shortcut_variance(x) + eps)))
-            ),
-        },
-        hint="two passes in Python floats: the mean first, then the mean of (x - mean)**2",
-    )
+    variance = x.astype(float).var(axis=1)
+    sample, shortcut = variance * n / max(n - 1, 1), shortcut_variance(x)
+    ones, zeros = np.ones(n), np.zeros(n)
+    normed = partial(layernorm_over, x, gamma, beta)
+    plain = partial(layernorm_over, x, ones, zeros)
+    causes = {
+        "the variance is divided by n - 1, not by n": lambda: normed(np.sqrt(sample + eps)),
+        "eps stands outside the root": lambda: normed(np.sqrt(variance) + eps),
+        "gamma and beta are not used": lambda: plain(np.sqrt(variance + eps)),
+        f"cancellation: the mean of x*x less the squared mean came out as {shortcut[0]}": lambda: (
+            normed(np.sqrt(np.abs(shortcut + eps)))
+        ),
+    }
+    hint = "two passes in Python floats: the mean first, then the mean of (x - mean)**2"
+    case = f"x ({m}, {n}) around {offset:,.0f}, eps={eps}"
+    expect_close(got, want, inner=2, likely=causes, hint=hint, case=case)
 x = ramp(2, 4)
 for short in (np.ones(1), np.ones(3)):
     expect_raises(
@@ -1254,27 +1243,18 @@ for image, bank, padding, dtype in (
     x, w = ramp(*image, dtype=dtype), ramp(*bank, seed=1, dtype=dtype)
     want = conv2d_spec(x, w, padding)
     got = expect_unchanged(conv2d_loops, x, w, padding)
-    expect_close(
-        got,
-        want,
-        inner=w[0].size,
-        scale=conv2d_spec(abs(x), abs(w), padding),
-        likely={
-            "the window is flipped: this is cross-correlation, w[u, v] meets x[i + u, j + v]": lambda: (
-                conv2d_spec(x, w[:, :, ::-1, ::-1], padding)
-            ),
-            "only the first channel is used: add up over all channels": lambda: conv2d_spec(
-                x[:1], w[:, :1], padding
-            ),
-            "only the last channel is kept: start the sum before the channel loop": lambda: (
-                conv2d_spec(x[-1:], w[:, -1:], padding)
-            ),
-            "the zeros are missing on the near sides: shift indices by padding": lambda: (
-                conv2d_spec(np.pad(x, ((0, 0), (0, 2 * padding), (0, 2 * padding))), w)
-            ),
-        },
-        hint="both sides grow by padding: the result has h + 2*padding - r + 1 rows",
-    )
+    far = np.pad(x, ((0, 0), (0, 2 * padding), (0, 2 * padding)))
+    flipped, spec = w[:, :, ::-1, ::-1], conv2d_spec
+    causes = {
+        "the window is flipped: w[u, v] meets x[i + u, j + v]": lambda: spec(x, flipped, padding),
+        "only the first channel is used": lambda: spec(x[:1], w[:, :1], padding),
+        "only the last channel is kept": lambda: spec(x[-1:], w[:, -1:], padding),
+        "the zeros are missing on the near sides": lambda: spec(far, w),
+    }
+    hint = "both sides grow by padding: h + 2*padding - r + 1 rows; sums run over all channels"
+    terms, scale = math.prod(bank[1:]), conv2d_spec(abs(x), abs(w), padding)
+    case = f"x {image}, w {bank}, padding={padding}"
+    expect_close(got, want, inner=terms, scale=scale, likely=causes, hint=hint, case=case)
 x, w = ramp(2, 3, 3), ramp(1, 2, 3, 3)
 for other in (ramp(1, 3, 3, 3), ramp(1, 2, 4, 3)):
     expect_raises(

@@ -2,7 +2,7 @@
 
 EXERCISE = "doors"
 FAILS_IN = "doors-test"
-PHRASE = "assert vanishes under python -O"
+PHRASE = "asserts vanish under python -O"
 SOURCE = """\
 def check_count(name, value, minimum=1):
     if isinstance(value, bool):

@@ -2,7 +2,7 @@
 
 EXERCISE = "layernorm_loops"
 FAILS_IN = "layernorm_loops-test"
-PHRASE = "cancellation: mean(x*x) - mean*mean came out as"
+PHRASE = "cancellation: the mean of x*x less the squared mean came out as"
 SOURCE = """\
 def layernorm_loops(x, gamma, beta, eps=1e-5):
     m, n = check_float_array("x", x, ndim=2)

@@ -2,7 +2,7 @@
 
 EXERCISE = "softmax_loops"
 FAILS_IN = "softmax_loops-test"
-PHRASE = "one maximum for the whole matrix"
+PHRASE = "one maximum for all rows"
 SOURCE = """\
 def softmax_loops(x):
     m, n = check_float_array("x", x, ndim=2)
