@@ -4,7 +4,8 @@ argv[1]: JSON {package, scratch, readable, without, limits, user, caged, work, w
 {layers, outcomes}; work is "attacks" (all of attacks.py) or the source of one to run.
 """
 
-import encodings.idna  # noqa: F401  needed by a user who cannot reach this Python
+import ctypes  # noqa: F401  needed by a user who cannot reach this Python
+import encodings.idna  # noqa: F401  likewise
 import importlib.util
 import json
 import os

@@ -118,7 +118,7 @@ def test_child_dies_with_its_parent(tmp_path):
         time.sleep(60)
         '''
         import textwrap
-        child = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=-1)
+        child = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=-1, stderr=-3)
         child.stdout.readline()
         print(child.pid)
         """

@@ -5,10 +5,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from tito.grading.sandbox import available, is_isolating, landlock, layers, rlimits
+from tito.grading.sandbox import available, is_isolating, landlock, layers, privileges, rlimits
 
 PACKAGE = Path(layers.__file__).parent
 ALL = {"tmpfs", "landlock", "capabilities", "rlimits", "seccomp"}
@@ -101,7 +102,7 @@ def test_limits_are_never_raised(child):
 import resource, sandbox
 from types import SimpleNamespace
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 2000))
-sandbox.confine(world.scratch, [], SimpleNamespace(file_bytes=10**6), without=["landlock"])
+sandbox.confine(world.scratch, [], SimpleNamespace(file_bytes=10**6), without=["capabilities"])
 assert resource.getrlimit(resource.RLIMIT_FSIZE) == (1000, 2000)
 """
     assert child(source, caged=False).outcomes == "worked"
@@ -125,6 +126,13 @@ assert int(status["NoNewPrivs"]) == 1
         user=user,
     )
     assert answer.outcomes == "worked", answer.outcomes
+
+
+def test_powers_that_cannot_be_dropped_are_not_called_dropped(monkeypatch):
+    monkeypatch.setattr(privileges, "libc", lambda: SimpleNamespace(capset=lambda *_: -1))
+    monkeypatch.setattr(privileges, "set_no_new_privileges", lambda: None)
+    monkeypatch.setattr(os, "geteuid", lambda: 0, raising=False)
+    assert privileges.drop_capabilities() is None
 
 
 @LINUX

@@ -28,8 +28,15 @@ def test_packages_and_standard_library_are_readable():
         assert covers(paths, Path(__import__(name).__file__).resolve()), name
 
 
-def test_sharing_folders_of_a_prefix_are_not_readable():
-    assert not covers(readable_paths(), Path("/usr/local/share/nbgrader/exchange"))
+def test_exchange_of_a_prefix_is_not_readable(tmp_path, monkeypatch):
+    """nbgrader's default, with everybody's hand-ins, is /usr/local/share/nbgrader/exchange."""
+    for folder in ("lib", "share/nbgrader/exchange"):
+        (tmp_path / folder).mkdir(parents=True)
+    monkeypatch.setattr(sys, "base_prefix", str(tmp_path))
+    paths = readable_paths()
+    assert covers(paths, tmp_path / "lib")
+    for prefix in (tmp_path, Path("/usr/local")):
+        assert not covers(paths, prefix / "share/nbgrader/exchange")
 
 
 def test_installed_reference_package_is_left_out_and_its_neighbours_stay(tmp_path, monkeypatch):
