@@ -63,7 +63,7 @@ def lab_command(course: Course, ref: ModuleRef, *, browser: bool, port: int | No
         f"--ServerApp.root_dir={course.root}",
         f"--LabApp.default_url=/lab/tree/{notebook}",
         # Neither news nor update checks nor an extension list: nothing asks the network.
-        "--LabApp.news_url=",
+        "--LabApp.news_url=None",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         "--LabApp.extension_manager=readonly",
     ]
