@@ -220,6 +220,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader (`| head -1`) has what it wanted; nothing more may be written at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        # A folder without permission, a full disk: theirs to mend. Without a file it is our bug.
+        if error.filename is None:
+            raise
+        print(f"tito: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 1
 
 
 def _survive_any_terminal() -> None:
