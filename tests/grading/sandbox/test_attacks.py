@@ -118,7 +118,8 @@ def test_child_dies_with_its_parent(tmp_path):
         time.sleep(60)
         '''
         import textwrap
-        child = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=-1, stderr=-3)
+        command = [sys.executable, "-c", textwrap.dedent(code)]
+        child = subprocess.Popen(command, stdout=-1, stderr=-3)
         child.stdout.readline()
         print(child.pid)
         """

@@ -96,16 +96,26 @@ def test_limits_are_taken_or_defaulted():
     assert wanted["RLIMIT_CPU"] == rlimits.DEFAULTS["cpu_seconds"]
 
 
-@LINUX
-def test_limits_are_never_raised(child):
-    source = """
-import resource, sandbox
-from types import SimpleNamespace
-resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 2000))
-sandbox.confine(world.scratch, [], SimpleNamespace(file_bytes=10**6), without=["capabilities"])
-assert resource.getrlimit(resource.RLIMIT_FSIZE) == (1000, 2000)
-"""
-    assert child(source, caged=False).outcomes == "worked"
+@pytest.mark.parametrize(
+    ("before", "wanted", "after"),
+    [
+        ((1000, 2000), 10**6, (1000, 2000)),
+        ((1000, 2000), 1500, (1000, 1500)),
+        ((1000, -1), 500, (500, 500)),
+        ((-1, -1), 500, (500, 500)),
+    ],
+)
+def test_limits_are_never_raised(before, wanted, after):
+    kept = []
+    resource = SimpleNamespace(
+        RLIM_INFINITY=-1,
+        RLIMIT_FSIZE=1,
+        getrlimit=lambda number: before,
+        setrlimit=lambda number, values: kept.append(values),
+    )
+    rlimits.lower(resource, "RLIMIT_FSIZE", wanted)
+    rlimits.lower(resource, "RLIMIT_UNKNOWN_HERE", wanted)
+    assert kept == [after]
 
 
 @LINUX

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Callable
 from types import ModuleType
 
 NAME = "multiprocessing.synchronize"
@@ -24,8 +25,10 @@ def use_thread_locks() -> None:
     sys.modules[NAME] = module
 
 
-def _without_context(make):
-    def lock(*arguments, ctx=None, **named):
+def _without_context(make: Callable[..., object]) -> Callable[..., object]:
+    """The same, given multiprocessing's extra argument."""
+
+    def lock(*arguments: object, ctx: object = None, **named: object) -> object:
         return make(*arguments, **named)
 
     return lock

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 DEFAULTS = {"memory_bytes": 4 << 30, "cpu_seconds": 300, "file_bytes": 30 << 20}
 OPEN_FILES = 256
@@ -21,7 +22,7 @@ def limit(limits: object) -> str | None:
     except ImportError:
         return None
     for name, value in wanted(limits).items():
-        _lower(resource, name, value)
+        lower(resource, name, value)
     _few_arenas()
     return "rlimits"
 
@@ -42,7 +43,8 @@ def wanted(limits: object) -> dict[str, int]:
     }
 
 
-def _lower(resource, name: str, value: int) -> None:
+def lower(resource: Any, name: str, value: int) -> None:
+    """Lower one limit of the resource module, hard and soft, if it is there and above `value`."""
     number = getattr(resource, name, None)
     if number is None:
         return
