@@ -7,8 +7,8 @@ from argparse import Namespace
 from pathlib import Path
 
 from tito.commands import choose
-from tito.course import ModuleRef, find_course
-from tito.errors import Problems, UserError
+from tito.course import Course, ModuleRef, find_course
+from tito.errors import Problems, UsageError, UserError
 
 
 def sync(args: Namespace) -> int:
@@ -84,6 +84,66 @@ def new(args: Namespace) -> int:
     print(f"made {folder / ref.py.name} and its notebook")
     print(f"next: write it, then tito lint {ref.name}")
     return 0
+
+
+def audit(args: Namespace) -> int:
+    """Prove that the tests of modules test; with --nbgrader, that nbgrader alone agrees."""
+    course = find_course()
+    if course.is_kit:
+        raise UsageError("a kit holds no answers, so there is nothing to audit", path=course.root)
+    refs = choose.modules(args.modules, args.all)
+    failed = [ref.name for ref in refs if not _audit_one(course, ref, args.nbgrader)]
+    if not args.nbgrader and (leaks := _leaks(course)):
+        print(leaks, file=sys.stderr)
+        failed.append("leaks")
+    if failed:
+        print(f"not green: {', '.join(failed)}")
+        return 1
+    print("next: tito generate OUT" if not args.nbgrader else "nbgrader alone agrees")
+    return 0
+
+
+def _audit_one(course: Course, ref: ModuleRef, nbgrader: bool) -> bool:
+    """Audit a module and print what was tried; whether it is green."""
+    from tito.grading import audit as audits
+
+    if nbgrader:
+        from tito.grading.audit.crosscheck import crosscheck
+
+        report = crosscheck(course, ref, _progress)
+    else:
+        report = audits.audit(course, ref, _progress)
+    _progress("")
+    print(ref.name)
+    for name, tried, seconds in report.parts:
+        print(f"  {name:20s} {tried:40s} {seconds:5.1f} s CPU")
+    for note in report.notes:
+        print(f"  note: {note}")
+    for problem in report.problems:
+        print(f"{ref.name}: {problem}", file=sys.stderr)
+    spent = f"{report.cpu_seconds:.1f} s CPU"
+    print(f"  {'green' if report.green else f'{len(report.problems)} problems'}, {spent}")
+    return report.green
+
+
+def _progress(text: str) -> None:
+    """One line that is written over; only where somebody watches."""
+    if sys.stderr.isatty():
+        print(f"\r{text:40s}\r", end="", file=sys.stderr, flush=True)
+
+
+def _leaks(course: Course) -> UserError | None:
+    """What a kit of this course would give away."""
+    from tito.release import kit, leaks
+
+    built = kit.build(course)
+    try:
+        leaks.check(
+            built.files, built.secrets, leaks.allowed_runs(course.root / leaks.ALLOWED_FILE)
+        )
+    except UserError as error:
+        return error
+    return None
 
 
 def export(args: Namespace) -> int:

@@ -1,0 +1,117 @@
+"""Proof that a module's tests test: the reference full, everything else nothing or less."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tito.course import Course, ModuleRef
+from tito.errors import UserError
+from tito.grading.audit import generated, handmade, judged
+from tito.grading.audit.remembered import is_green, remember
+from tito.notebook import Notebook, load
+
+__all__ = ["CPU_SECONDS", "Report", "audit", "ensure_green", "is_green"]
+
+CPU_SECONDS = 60.0
+
+
+@dataclass
+class Report:
+    """What an audit found. `parts` holds (name, what was tried, CPU seconds)."""
+
+    module: str
+    problems: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    parts: list[tuple[str, str, float]] = field(default_factory=list)
+
+    @property
+    def green(self) -> bool:
+        return not self.problems
+
+    @property
+    def cpu_seconds(self) -> float:
+        return sum(seconds for _, _, seconds in self.parts)
+
+
+def audit(course: Course, ref: ModuleRef, say: Callable[[str], None] = lambda text: None) -> Report:
+    """Audit one module; a green audit is remembered.
+
+    say : told what is being tried, for a progress line
+    """
+    master = load(ref.source)
+    folder = course.root / "tests" / "mutants" / ref.name
+    setting = setting_of(course, ref, master)
+    mutants = handmade.read_all(folder)
+    report = Report(ref.name)
+
+    def part(name: str, tried: str, problems: Iterable[str]) -> None:
+        say(name)
+        before = _cpu()
+        report.problems += problems
+        report.parts.append((name, tried, _cpu() - before))
+
+    part("reference", "full points everywhere", judged.reference(master, setting))
+    if report.problems:
+        # With a red reference or a judge that does not start, zeros would prove nothing.
+        return report
+    part("blanks", "no point anywhere", judged.blanks(master, setting))
+    part("hand-made mutants", f"{len(mutants)}", judged.hand_made(master, mutants, setting))
+    _generated(report, master, course, folder, say)
+    remember(course, ref, report.green)
+    return report
+
+
+def _generated(
+    report: Report, master: Notebook, course: Course, folder: Path, say: Callable[[str], None]
+) -> None:
+    say("generated mutants")
+    before = _cpu()
+    found = generated.run(master, course.root, generated.read_equivalent(folder))
+    report.problems += [f"{test} is red for the reference in the warm child" for test in found.red]
+    report.problems += [
+        f"survives: {m.title}\n  try: a test that sees it, or an entry in "
+        f"{folder.name}/{generated.EQUIVALENT_FILE}"
+        for m in found.survivors
+    ]
+    for entry in found.unused:
+        report.notes.append(f"entry that excuses nothing: {entry.was}   ->   {entry.becomes}")
+    tried = f"{found.tried}, of which {len(found.excused)} change nothing"
+    report.parts.append(("generated mutants", tried, _cpu() - before))
+
+
+def setting_of(course: Course, ref: ModuleRef, master: Notebook) -> judged.Setting:
+    """The package as far as it lies before the module, and the module's data files."""
+    before = [m for m in course.modules if m.number is not None and m.number < (ref.number or 0)]
+    targets = [load(m.source).default_exp for m in before]
+    files = [p for p in sorted(ref.folder.iterdir()) if _is_data(p, ref)]
+    return judged.Setting(course.package, [t for t in targets if t], tuple(files))
+
+
+def _is_data(path: Path, ref: ModuleRef) -> bool:
+    hidden = path.name.startswith(".") or ".orig" in path.name
+    return path.is_file() and not hidden and path not in (ref.py, ref.ipynb)
+
+
+def ensure_green(
+    course: Course, ref: ModuleRef, say: Callable[[str], None] = lambda text: None
+) -> None:
+    """Audit the module unless it is known to be green; UserError where it is not."""
+    if is_green(course, ref):
+        return
+    report = audit(course, ref, say)
+    if not report.green:
+        first = report.problems[0]
+        more = f" (and {len(report.problems) - 1} more)" if len(report.problems) > 1 else ""
+        raise UserError(
+            f"the audit of {ref.name} fails: {first}{more}",
+            path=ref.source,
+            hint=f"tito audit {ref.name}",
+        )
+
+
+def _cpu() -> float:
+    """CPU seconds of this process and its children so far."""
+    return sum(os.times()[:4])

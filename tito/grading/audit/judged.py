@@ -1,0 +1,135 @@
+"""What goes through the judge: the reference, blanks, and hand-made mutants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from tito import strip
+from tito.grading.audit import variants
+from tito.grading.audit.handmade import HandMade
+from tito.grading.judge import CellResult, Result, grade
+from tito.grading.judge.result import DIED
+from tito.notebook import Notebook, Role
+from tito.notebook.model import exercises
+from tito.notebook.points import display
+
+LEAST_HAND_MADE = 2
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the cells of a module may import: the package and its parts before the module."""
+
+    package: Path | None = None
+    package_modules: list[str] | None = None
+    files: tuple[Path, ...] = ()
+
+    def grade(self, master: Notebook, submission: Notebook) -> Result:
+        return grade(
+            master,
+            submission,
+            package=self.package,
+            package_modules=self.package_modules,
+            files=self.files,
+        )
+
+
+def reference(master: Notebook, setting: Setting) -> Iterator[str]:
+    """The reference gets every point."""
+    result = setting.grade(master, master)
+    for cell in result.automatic:
+        if cell.points != cell.max_points:
+            yield f"the reference gets {_of(cell)} in {cell.id}: {_said(cell)}"
+    if not result.automatic:
+        yield "no cell of this module is graded by tests"
+
+
+def blanks(master: Notebook, setting: Setting) -> Iterator[str]:
+    """What does nothing gets nothing, in every graded cell."""
+    yield from _nothing(setting.grade(master, strip.student_version(master)), "as released")
+    cells = {c.grade_id or c.label: c for c in master.of_role(Role.SOLUTION)}
+    for what, blank in variants.BLANKS.items():
+        for part in variants.rounds(master):
+            sources = {one: blank(cells[one]) for one in part}
+            focused = variants.only_tests_of(master, part)
+            result = setting.grade(focused, variants.hand_in(focused, sources))
+            yield from _nothing(result, what)
+
+
+def _nothing(result: Result, what: str) -> Iterator[str]:
+    for cell in result.automatic:
+        if cell.points:
+            yield f"{what}: {cell.id} gives {_of(cell)}"
+        elif cell.status == DIED:
+            yield f"{what}: {cell.id} could not be graded: {_said(cell)}"
+
+
+def hand_made(master: Notebook, mutants: list[HandMade], setting: Setting) -> Iterator[str]:
+    """Each mutant loses points in its cell, and the message says why."""
+    known = {variants.exercise_id(e): {t.grade_id for t in e.tests} for e in exercises(master)}
+    usable = []
+    for mutant in mutants:
+        if mutant.exercise not in known:
+            yield f"{mutant.name}: no solution cell is called {mutant.exercise!r}"
+        elif mutant.fails_in not in known[mutant.exercise]:
+            yield f"{mutant.name}: {mutant.exercise} has no test cell {mutant.fails_in!r}"
+        else:
+            usable.append(mutant)
+    yield from _too_few(master, mutants)
+    for batch in _batches(variants.rounds(master), usable):
+        focused = variants.only_tests_of(master, [m.exercise for m in batch])
+        result = setting.grade(
+            focused, variants.hand_in(focused, {m.exercise: m.source for m in batch})
+        )
+        for mutant in batch:
+            yield from _escaped(mutant, result, known[mutant.exercise])
+
+
+def _too_few(master: Notebook, mutants: list[HandMade]) -> Iterator[str]:
+    for exercise in exercises(master):
+        one = variants.exercise_id(exercise)
+        mine = [m for m in mutants if m.exercise == one]
+        wrong = sum(m.forbidden is None for m in mine)
+        if exercise.tests and wrong < LEAST_HAND_MADE:
+            yield f"{one} has {wrong} hand-made mutants, {LEAST_HAND_MADE} are wanted"
+        directive = exercise.solution.directive("forbid")
+        for name in directive.words if directive else []:
+            if name not in {m.forbidden for m in mine}:
+                yield f"{one} forbids {name}, and no hand-made mutant takes that route"
+
+
+def _batches(parts: list[list[str]], mutants: list[HandMade]) -> list[list[HandMade]]:
+    """The mutants in as few hand-ins as possible, at most one an exercise in each."""
+    found = []
+    for part in parts:
+        waiting = {one: [m for m in mutants if m.exercise == one] for one in part}
+        while any(waiting.values()):
+            found.append([queue.pop(0) for queue in waiting.values() if queue])
+    return found
+
+
+def _escaped(mutant: HandMade, result: Result, tests: set[str | None]) -> Iterator[str]:
+    """Why the mutant was not caught as its file says."""
+    cells = {c.id: c for c in result.automatic if c.id in tests}
+    cell = cells[mutant.fails_in]
+    if mutant.forbidden:
+        for other in cells.values():
+            if other.points:
+                yield f"{mutant.name}: a forbidden route gets {_of(other)} in {other.id}"
+    if cell.points == cell.max_points:
+        yield f"{mutant.name}: passes {cell.id}"
+    elif cell.status == DIED:
+        yield f"{mutant.name}: {cell.id} could not be graded: {_said(cell)}"
+    elif mutant.phrase not in (cell.message or ""):
+        yield f"{mutant.name}: {cell.id} does not say {mutant.phrase!r}: {_said(cell)}"
+
+
+def _of(cell: CellResult) -> str:
+    return f"{display(cell.points or Fraction(0))} of {display(cell.max_points)} points"
+
+
+def _said(cell: CellResult) -> str:
+    return (cell.message or f"it says nothing ({cell.status})").strip()
