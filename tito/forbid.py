@@ -26,7 +26,7 @@ import ast
 import builtins
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True)
@@ -162,10 +162,17 @@ def find(
         raise ValueError(f"no forbid set is called {unknown[0]!r}; there are {', '.join(SETS)}")
     cells = [_Cell.read(label, source) for label, source in sources.items()]
     search = _Search(cells, sets, _start_index(cells, set(roots), start))
-    for root in roots:
-        search.follow(root, search.start, (root,))
+    search.run(roots)
+    found = [*search.findings.values(), *_unreadable_cells(cells, sets)]
     order = {cell.label: i for i, cell in enumerate(cells)}
-    return sorted(search.findings.values(), key=lambda f: (order[f.label], f.line, f.route))
+    return sorted(found, key=lambda f: (order[f.label], f.line, f.route))
+
+
+def _unreadable_cells(cells: list[_Cell], sets: list[str]) -> Iterator[Finding]:
+    """Code that Python can run and `ast` cannot show is only written to hide something."""
+    for cell in cells:
+        if cell.too_deep and sets:
+            yield Finding(cell.label, 1, "a cell nested too deeply to be read", sets[0])
 
 
 def python_source(source: str) -> str:
@@ -195,17 +202,24 @@ class _Cell:
 
     label: str
     defined: dict[str, list[ast.AST]] = field(default_factory=dict)
+    changed: dict[str, list[ast.AST]] = field(default_factory=dict)
     stars: list[str] = field(default_factory=list)
+    too_deep: bool = False
 
     @classmethod
     def read(cls, label: str, source: str) -> _Cell:
         cell = cls(label)
         try:
             tree = ast.parse(python_source(source))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+        except (SyntaxError, ValueError):
             return cell  # a cell that does not parse has defined nothing
+        except (RecursionError, MemoryError):
+            cell.too_deep = True
+            return cell
         for name, node in _bindings(tree.body):
             cell.defined.setdefault(name, []).append(node)
+        for name, node in _changes(tree.body):
+            cell.changed.setdefault(name, []).append(node)
         cell.stars = [
             node.module or ""
             for node in ast.walk(tree)
@@ -230,26 +244,61 @@ class _Import:
 
 
 def _bindings(body: Iterable[ast.AST]) -> Iterator[tuple[str, ast.AST | _Import]]:
-    """Every (name, what it is bound to) of a scope; nested functions keep theirs to themselves."""
-    for node in body:
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            yield node.name, node
+    """Every (name, what it is bound to) of a scope; nested functions keep theirs to themselves.
+
+    Walks with a stack of its own, like all of this file: an expression may be nested deeper than
+    Python's recursion goes, and must not escape by that.
+    """
+    stack = list(body)[::-1]
+    while stack:
+        node = stack.pop()
+        yield from _bound_by(node)
+        if not isinstance(node, _OWN_NAMES):
+            stack += list(ast.iter_child_nodes(node))[::-1]
+
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_OWN_NAMES = (*_FUNCTIONS, ast.ClassDef, ast.Lambda)
+
+
+def _bound_by(node: ast.AST) -> Iterator[tuple[str, ast.AST | _Import]]:
+    if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+        yield node.name, node
+    elif isinstance(node, ast.Import):
+        yield from _import_bindings(node)
+    elif isinstance(node, ast.ImportFrom):
+        for alias in node.names:
+            yield alias.asname or alias.name, _Import(f"{node.module or ''}.{alias.name}")
+    elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr)):
+        yield from _assigned(node)
+    elif isinstance(node, (ast.For, ast.AsyncFor)):
+        yield from ((name, node.iter) for name in _target_names(node.target))
+    elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+        yield from ((n, node.context_expr) for n in _target_names(node.optional_vars))
+    elif isinstance(node, ast.ExceptHandler) and node.name:
+        yield node.name, ast.Constant(None)
+
+
+def _changes(body: Iterable[ast.AST]) -> Iterator[tuple[str, ast.AST]]:
+    """What is put into an object that has a name: ops["m"] = np.dot, K.m = ..., ops.append(...)."""
+    for node in (part for statement in body for part in ast.walk(statement)):
+        if isinstance(node, ast.Assign):
+            targets, values = node.targets, [node.value]
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            targets, values = [node.value.func], node.value.args
+        else:
             continue
-        if isinstance(node, ast.Import):
-            yield from _import_bindings(node)
-        elif isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                yield alias.asname or alias.name, _Import(f"{node.module or ''}.{alias.name}")
-        elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr)):
-            yield from _assigned(node)
-        elif isinstance(node, (ast.For, ast.AsyncFor)):
-            yield from ((name, node.iter) for name in _target_names(node.target))
-        elif isinstance(node, ast.withitem) and node.optional_vars is not None:
-            yield from ((n, node.context_expr) for n in _target_names(node.optional_vars))
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            yield node.name, ast.Constant(None)
-        if not isinstance(node, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp)):
-            yield from _bindings(ast.iter_child_nodes(node))
+        for target in targets:
+            if isinstance(target, (ast.Subscript, ast.Attribute)):
+                yield from ((name, value) for name in _base_names(target) for value in values)
+
+
+def _base_names(node: ast.AST) -> list[str]:
+    """The name that x.y[0].z begins with."""
+    while isinstance(node, (ast.Subscript, ast.Attribute)):
+        node = node.value
+    return [node.id] if isinstance(node, ast.Name) else []
 
 
 def _import_bindings(node: ast.Import) -> Iterator[tuple[str, _Import]]:
@@ -284,9 +333,17 @@ def _target_names(target: ast.AST) -> list[str]:
 
 @dataclass(frozen=True)
 class _Scope:
-    """Where a piece of code stands: its cell, and the names of the functions around it."""
+    """Where a piece of code stands.
+
+    cell  : its cell
+    at    : the cell from which on global names are looked up: its own for what runs at once, the
+            exercise's for the body of a function, which runs when the exercise is tested
+    local : the names of the functions around it
+    owner, self_name : the class around a method, and what the method calls its object
+    """
 
     cell: int
+    at: int
     local: Mapping[str, list[ast.AST | _Import]]
     owner: ast.ClassDef | None = None
     self_name: str | None = None
@@ -299,7 +356,7 @@ class _Scope:
         if isinstance(arguments, ast.arguments):
             for argument in _arguments(arguments):
                 names.setdefault(argument, []).append(_PARAMETER)
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if isinstance(node, _FUNCTIONS):
             declared = _declared_global(node)
             for name, bound in _bindings(node.body):
                 if name not in declared:
@@ -308,7 +365,7 @@ class _Scope:
             for name in _target_names(generator.target):
                 names.setdefault(name, []).append(_PARAMETER)
         local.update(names)
-        return _Scope(self.cell, local, self.owner, self.self_name)
+        return replace(self, local=local)
 
 
 _PARAMETER = ast.Constant(None)
@@ -333,7 +390,8 @@ class _Search:
         self.sets = sets
         self.start = start
         self.findings: dict[tuple, Finding] = {}
-        self._visited: set[int] = set()
+        self._followed: set[int] = set()
+        self._waiting: list[tuple[ast.AST, _Scope, tuple[str, ...]]] = []
         self._stars = {star for cell in cells for star in cell.stars}
 
     def alive(self, name: str, at: int) -> list[tuple[int, ast.AST | _Import]]:
@@ -341,35 +399,49 @@ class _Search:
         last = next((i for i in range(at, -1, -1) if name in self.cells[i].defined), None)
         indices = [] if last is None else [last]
         indices += [i for i in range(at + 1, len(self.cells)) if name in self.cells[i].defined]
-        return [(i, node) for i in indices for node in self.cells[i].defined[name]]
+        found = [(i, node) for i in indices for node in self.cells[i].defined[name]]
+        return found + [(i, n) for i, c in enumerate(self.cells) for n in c.changed.get(name, [])]
+
+    def run(self, roots: Iterable[str]) -> None:
+        """Search everything that the roots reach."""
+        for root in roots:
+            self.follow(root, self.start, (root,))
+        while self._waiting:
+            node, scope, via = self._waiting.pop()
+            self._check(node, scope, via)
+            self._waiting += [(child, inner, via) for child, inner in self._parts(node, scope)]
 
     def follow(self, name: str, at: int, via: tuple[str, ...]) -> None:
-        """Search every live global definition of a name."""
-        for index, node in self.alive(name, at):
-            if isinstance(node, _Import) or id(node) in self._visited:
-                continue
-            self._visited.add(id(node))
-            self.walk(node, _Scope(index, {}), via)
+        """Put every live global definition of a name on the list of what to search."""
+        for cell, node in self.alive(name, at):
+            if not isinstance(node, _Import) and id(node) not in self._followed:
+                self._followed.add(id(node))
+                self._waiting.append((node, _Scope(cell, cell, {}), via))
 
-    def walk(self, node: ast.AST, scope: _Scope, via: tuple[str, ...]) -> None:
-        """Search a piece of code, following the names it uses."""
-        self._check(node, scope, via)
+    def _parts(self, node: ast.AST, scope: _Scope) -> Iterator[tuple[ast.AST, _Scope]]:
+        """The parts of a piece of code, each with the scope it stands in."""
+        inner = scope
+        outside: list[ast.AST] = []
         if isinstance(node, ast.ClassDef):
-            scope = _Scope(scope.cell, scope.local, node, None)
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            scope = self._function_scope(node, scope)
-        elif isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-            scope = scope.inside(node)
+            inner = replace(scope, owner=node, self_name=None)
+        elif isinstance(node, (*_FUNCTIONS, ast.Lambda)):
+            inner = self._body_scope(node, scope)
+            outside = [*node.args.defaults, *node.args.kw_defaults]
+            outside += getattr(node, "decorator_list", [])
+        elif isinstance(node, _COMPREHENSIONS):
+            inner = scope.inside(node)
         for child in ast.iter_child_nodes(node):
-            self.walk(child, scope, via)
+            if isinstance(child, ast.arguments):
+                continue
+            if child not in outside:
+                yield child, inner
+        yield from ((part, scope) for part in outside if part is not None)
 
-    def _function_scope(self, node: ast.AST, scope: _Scope) -> _Scope:
-        inner = scope.inside(node)
+    def _body_scope(self, node: ast.AST, scope: _Scope) -> _Scope:
+        inner = replace(scope.inside(node), at=self.start)
         method = scope.owner is not None and node in scope.owner.body
         names = _arguments(node.args)
-        if method and names:
-            inner = _Scope(inner.cell, inner.local, scope.owner, names[0])
-        return inner
+        return replace(inner, self_name=names[0]) if method and names else inner
 
     def _check(self, node: ast.AST, scope: _Scope, via: tuple[str, ...]) -> None:
         if isinstance(node, (ast.BinOp, ast.AugAssign)):
@@ -387,12 +459,9 @@ class _Search:
         for path in self.paths(node, scope):
             self._report_path(node, path, scope, via)
         if node.id not in scope.local:
-            functions = [
-                n
-                for _, n in self.alive(node.id, self.start)
-                if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
-            ]
-            self.follow(node.id, self.start, (*via, node.id) if functions else via)
+            kinds = [type(n) for _, n in self.alive(node.id, scope.at)]
+            function = any(kind in (*_FUNCTIONS, ast.ClassDef) for kind in kinds)
+            self.follow(node.id, scope.at, (*via, node.id) if function else via)
 
     def _check_access(self, node: ast.AST, scope: _Scope, via: tuple[str, ...]) -> None:
         """x.name, getattr(x, "name"), x.__dict__["name"]: a library's function or a method."""
@@ -465,7 +534,7 @@ class _Search:
         if isinstance(holder, ast.Call) and not holder.args and text:
             called = self.paths(holder.func, scope, depth + 1)
             if called & {"builtins.globals", "builtins.locals", "builtins.vars"}:
-                return self._name_paths(text, _Scope(scope.cell, {}), depth + 1)
+                return self._name_paths(text, replace(scope, local={}), depth + 1)
         base, name = self._member(node, scope)
         if base is not None and name is not None:
             return {f"{path}.{name}" for path in self.paths(base, scope, depth + 1)}
@@ -475,7 +544,7 @@ class _Search:
         if name in scope.local:
             nodes = [(scope.cell, node) for node in scope.local[name]]
         else:
-            nodes = self.alive(name, self.start)
+            nodes = self.alive(name, scope.at)
             if not nodes:
                 found = {f"{star}.{name}" for star in self._stars}
                 return found | ({f"builtins.{name}"} if hasattr(builtins, name) else set())
@@ -485,7 +554,7 @@ class _Search:
                 paths.add(node.path)
             else:
                 same = isinstance(node, ast.Name) and node.id == name
-                where = scope if name in scope.local else _Scope(cell, {})
+                where = scope if name in scope.local else _Scope(cell, cell, {})
                 paths |= set() if same else self.paths(node, where, depth + 1)
         return paths
 
@@ -493,16 +562,18 @@ class _Search:
         """The string that an expression is, where it can be read; None otherwise."""
         if isinstance(node, ast.Constant):
             return node.value if isinstance(node.value, str) else None
+        if depth > 20:
+            return None
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-            parts = [self._text(side, scope, depth) for side in (node.left, node.right)]
+            parts = [self._text(side, scope, depth + 1) for side in (node.left, node.right)]
             return "".join(parts) if None not in parts else None
         if isinstance(node, ast.JoinedStr):
-            parts = [self._text(part, scope, depth) for part in node.values]
+            parts = [self._text(part, scope, depth + 1) for part in node.values]
             return "".join(parts) if None not in parts else None
         if isinstance(node, ast.FormattedValue):
-            return self._text(node.value, scope, depth)
-        if isinstance(node, ast.Name) and depth < 4:
-            bound = scope.local.get(node.id) or [n for _, n in self.alive(node.id, self.start)]
+            return self._text(node.value, scope, depth + 1)
+        if isinstance(node, ast.Name):
+            bound = scope.local.get(node.id) or [n for _, n in self.alive(node.id, scope.at)]
             if len(bound) == 1 and isinstance(bound[0], ast.AST):
                 return self._text(bound[0], scope, depth + 1)
         return None
@@ -517,7 +588,7 @@ class _Search:
         if base.id == scope.self_name and scope.owner is not None:
             return _defines(scope.owner, name)
         local = base.id in scope.local
-        values = scope.local[base.id] if local else [n for _, n in self.alive(base.id, self.start)]
+        values = scope.local[base.id] if local else [n for _, n in self.alive(base.id, scope.at)]
         classes = [self._class_called(value, scope) for value in values]
         return bool(classes) and all(c is not None and _defines(c, name) for c in classes)
 
@@ -526,7 +597,7 @@ class _Search:
         if not (isinstance(value, ast.Call) and isinstance(value.func, ast.Name)):
             return None
         name = value.func.id
-        nodes = scope.local.get(name) or [n for _, n in self.alive(name, self.start)]
+        nodes = scope.local.get(name) or [n for _, n in self.alive(name, scope.at)]
         classes = [n for n in nodes if isinstance(n, ast.ClassDef)]
         return classes[0] if len(classes) == len(nodes) == 1 else None
 
@@ -580,7 +651,7 @@ def _defines(owner: ast.ClassDef, name: str) -> bool:
     if owner.bases or owner.keywords:
         return False
     for node in ast.walk(owner):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name:
+        if isinstance(node, _FUNCTIONS) and node.name == name:
             return True
         stored = isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
         if stored and node.attr == name:
@@ -590,7 +661,10 @@ def _defines(owner: ast.ClassDef, name: str) -> bool:
 
 def _shown(node: ast.AST, path: str) -> str:
     """The route as written, with the library's name where an alias hides it."""
-    text = ast.unparse(node).split("\n")[0]
+    try:
+        text = ast.unparse(node).split("\n")[0]
+    except RecursionError:
+        text = path or type(node).__name__
     text = text if len(text) <= 60 else text[:57] + "..."
     hidden = path and path.split(".")[-1] not in text
     return f"{text} (that is {path})" if hidden else text

@@ -1,0 +1,299 @@
+"""Forbidden routes: each way there is found, and honest code is left alone."""
+
+from textwrap import dedent
+
+import pytest
+
+from tito.forbid import SETS, Finding, find, python_source
+
+NP = "import numpy as np\n"
+
+ROUTES = {
+    "operator": "def f(a, b): return a @ b",
+    "augmented operator": "def f(a, b):\n    a @= b\n    return a",
+    "np.dot": NP + "def f(a, b): return np.dot(a, b)",
+    "np.linalg": NP + "def f(a, b): return np.linalg.multi_dot([a, b])",
+    "alias of numpy": "import numpy as q\ndef f(a, b): return q.dot(a, b)",
+    "alias of a submodule": "import numpy.linalg as L\ndef f(a, b): return L.matmul(a, b)",
+    "module in a variable": NP + "la = np.linalg\ndef f(a, b): return la.multi_dot([a, b])",
+    "from-import": "from numpy import dot as d\ndef f(a, b): return d(a, b)",
+    "import in the function": "def f(a, b):\n    import numpy as z\n    return z.inner(a, b)",
+    "from-import in the function": "def f(a, b):\n    from numpy import dot\n    return dot(a, b)",
+    "star import": "from numpy import *\ndef f(a, b): return dot(a, b)",
+    "method": "def f(a, b): return a.dot(b)",
+    "method unbound": NP + "def f(a, b): return np.ndarray.dot(a, b)",
+    "dunder": "def f(a, b): return a.__matmul__(b)",
+    "dunder unbound": NP + "def f(a, b): return np.ndarray.__matmul__(a, b)",
+    "method of the type": "def f(a, b): return type(a).dot(a, b)",
+    "function in a variable": NP + "m = np.dot\ndef f(a, b): return m(a, b)",
+    "function in a local": NP + "def f(a, b):\n    g = np.matmul\n    return g(a, b)",
+    "default argument": NP + "def f(a, b, _m=np.dot): return _m(a, b)",
+    "module as default": NP + "def f(a, b, n=np): return n.dot(a, b)",
+    "function in a dictionary": NP + "ops = {'m': np.dot}\ndef f(a, b): return ops['m'](a, b)",
+    "module in a list": NP + "M = [1, np]\ndef f(a, b): return M[1].inner(a, b.T)",
+    "put into a dictionary": NP + "ops = {}\nops['m'] = np.dot\ndef f(a, b): return ops['m'](a, b)",
+    "put into a list": NP + "ops = []\nops.append(np.dot)\ndef f(a, b): return ops[0](a, b)",
+    "put into a class": NP + "class K: pass\nK.m = np.dot\ndef f(a, b): return K.m(a, b)",
+    "module unpacked": NP + "m, k = np, 1\ndef f(a, b): return m.dot(a, b)",
+    "walrus": NP + "def f(a, b): return (m := np).inner(a, b)",
+    "conditional": NP + "m = np if True else 0\ndef f(a, b): return m.inner(a, b)",
+    "partial": NP + "from functools import partial\ndef f(a, b): return partial(np.dot, a)(b)",
+    "map": NP + "def f(a, b): return list(map(np.dot, [a], [b]))[0]",
+    "getattr of the module": NP + "def f(a, b): return getattr(np, 'dot')(a, b)",
+    "getattr of the array": "def f(a, b): return getattr(a, 'dot')(b)",
+    "getattr, added up": NP + "def f(a, b): return getattr(np, 'd' + 'ot')(a, b)",
+    "getattr, formatted": NP + "def f(a, b): return getattr(np, f'd{\"ot\"}')(a, b)",
+    "getattr, by a name": NP + "name = 'inner'\ndef f(a, b): return getattr(np, name)(a, b)",
+    "getattr, computed": NP
+    + "def f(a, b):\n    n = ''.join('dot')\n    return getattr(np, n)(a, b)",
+    "attrgetter": NP + "import operator\ndef f(a, b): return operator.attrgetter('dot')(np)(a, b)",
+    "methodcaller": "import operator\ndef f(a, b): return operator.methodcaller('dot', b)(a)",
+    "operator.matmul": "import operator\ndef f(a, b): return operator.matmul(a, b)",
+    "__dict__": NP + "def f(a, b): return np.__dict__['dot'](a, b)",
+    "vars": NP + "def f(a, b): return vars(np)['inner'](a, b)",
+    "globals": NP + "def f(a, b): return globals()['np'].inner(a, b)",
+    "sys.modules": "import sys\ndef f(a, b): return sys.modules['numpy'].inner(a, b)",
+    "__import__": "def f(a, b): return __import__('numpy').inner(a, b)",
+    "importlib": "import importlib\ndef f(a, b):\n"
+    + "    n = importlib.import_module('numpy')\n    return n.inner(a, b)",
+    "eval": "def f(a, b): return eval('a @ b')",
+    "exec": "def f(a, b):\n    exec('c = a @ b')",
+    "ctypes": "import ctypes\ndef f(a, b): return ctypes.CDLL('blas').sgemm(a, b)",
+    "scipy": "from scipy.linalg.blas import dgemm\ndef f(a, b): return dgemm(1, a, b)",
+    "torch": "import torch\ndef f(a, b): return torch.mm(a, b)",
+    "sumprod": "import math\ndef f(a, b): return math.sumprod(a, b)",
+    "helper": "def h(a, b): return a @ b\ndef f(a, b): return h(a, b)",
+    "helper by another name": "def h(a, b): return a @ b\ng = h\ndef f(a, b): return g(a, b)",
+    "the function by another name": "def g(a, b): return a @ b\nf = g",
+    "lambda": "f = lambda a, b: a @ b",
+    "helper lambda": "h = lambda a, b: a @ b\ndef f(a, b): return h(a, b)",
+    "nested function": "def f(a, b):\n    def g():\n        return a @ b\n    return g()",
+    "comprehension": "def f(a, b): return [x @ b for x in a]",
+    "decorator": "def w(g):\n    return lambda a, b: a @ b\n@w\ndef f(a, b): pass",
+    "class": "class K:\n    def go(self, a, b): return a.dot(b)\ndef f(a, b): return K().go(a, b)",
+    "subclass of ndarray": NP
+    + "class A(np.ndarray):\n    def mm(self, b): return self.dot(b)\n"
+    + "def f(a, b): return a.view(A).mm(b)",
+    "a class with a dot does not excuse x.dot": "class K:\n    def dot(self): pass\n"
+    + "def f(a, b): return a.dot(b)",
+    "match": "def f(a, b):\n    match a:\n        case q: return q.dot(b)",
+    "global": "def f(a, b):\n    global h\n    h = a.dot\n    return h(b)",
+    "magics around it": "%%time\n!ls\nimport numpy as np\n%matplotlib inline\n"
+    + "def f(a, b): return np.dot(a, b)",
+}
+
+
+@pytest.mark.parametrize("source", ROUTES.values(), ids=ROUTES.keys())
+def test_each_route_is_found(source):
+    findings = find({"cell 1": source}, ["f"], ["blas"])
+    assert findings
+    assert all(f.set == "blas" and f.label == "cell 1" for f in findings)
+
+
+HONEST = {
+    "loops": NP
+    + "def f(a, b):\n    c = np.zeros((len(a), b.shape[1]), a.dtype)\n"
+    + "    for i in range(len(a)):\n        c[i, 0] = float(a[i, 0]) * 2\n    return c",
+    "own function of that name": "def dot(a, b):\n    return sum(x * y for x, y in zip(a, b))\n"
+    + "def f(a, b): return dot(a, b)",
+    "strings and comments": 'def f(a, b):\n    """Uses no np.dot(a, b)."""\n'
+    + "    # not a @ b either\n    raise ValueError('use a @ b or np.dot')",
+    "a scratch cell": NP
+    + "def check(a, b): return a @ b\ncheck(np.eye(2), np.eye(2))\n"
+    + "def f(a, b): return 1",
+    "parameter of that name": "def f(a, b, dot=None): return dot",
+    "parameter hides an import": "from numpy import dot\ndef f(a, b, dot=None): return dot",
+    "local of that name": "def f(a, b):\n    inner, outer = 3, 2\n    return inner * outer",
+    "loop variable of that name": "def f(a, b):\n    return [inner for inner in a]",
+    "keyword of that name": "def g(dot=1): return dot\ndef f(a, b): return g(dot=2)",
+    "attribute that is set": "class S: pass\ndef f(a, b):\n    s = S()\n    s.dot = 1",
+    "own method": "class K:\n    def dot(self, b): return 1\n"
+    + "    def go(self, b): return self.dot(b)\ndef f(a, b): return K().go(b)",
+    "own instance": "class K:\n    def dot(self, b): return 1\n"
+    + "def f(a, b):\n    k = K()\n    return k.dot(b)",
+    "own instance at once": "class K:\n    def dot(self, b): return 1\n"
+    + "def f(a, b): return K().dot(b)",
+    "own attribute": "class K:\n    def __init__(self): self.dot = 2\n"
+    + "    def go(self): return self.dot\ndef f(a, b): return K().go()",
+    "decorator sign": "import functools\n@functools.cache\ndef h(x): return x\n"
+    + "def f(a, b): return h(a)",
+    "re.compile": "import re\ndef f(a, b): return re.compile('x')",
+    "built-in sum": "def f(a, b): return sum(x * y for x, y in zip(a, b))",
+    "getattr of a plain name": "def f(a, b): return getattr(a, 'shape')",
+    "getattr of an object": "def f(a, b, name='x'): return getattr(a, name, None)",
+    "recursion": "def f(a, b): return f(a, b) if a else g(a, b)\ndef g(a, b): return f(a, b)",
+    "a cell that does not parse": "def f(a, b: return a @ b",
+}
+
+
+@pytest.mark.parametrize("source", HONEST.values(), ids=HONEST.keys())
+def test_honest_code_is_left_alone(source):
+    assert find({"cell 1": source}, ["f"], ["blas"]) == []
+
+
+def test_a_finding_names_cell_line_and_route():
+    cells = {
+        "cell 3 (helper)": "import numpy as q\n\n\ndef h(a, b):\n    return q.dot(a, b)\n",
+        "cell 5 (f)": "def f(a, b):\n    return h(a, b)\n",
+    }
+    (finding,) = find(cells, ["f"], ["blas"])
+    assert finding == Finding("cell 3 (helper)", 5, "q.dot", "blas", ("f", "h"))
+    assert str(finding) == "cell 3 (helper), line 5: q.dot (forbid: blas)"
+
+
+def test_an_alias_is_shown_with_what_it_is():
+    (finding,) = find({"c": "from numpy import dot as d\ndef f(a): return d(a, a)"}, "f", ["blas"])
+    assert finding.route == "d (that is numpy.dot)"
+
+
+def test_a_definition_that_was_replaced_before_is_dead():
+    cells = {
+        "1": "def h(a, b): return a @ b\ndef f(a, b): return a @ b",
+        "2": "def h(a, b): return 0",
+        "3": "def f(a, b): return h(a, b)",
+    }
+    assert find(cells, ["f"], ["blas"]) == []
+
+
+@pytest.mark.parametrize("start", ["1", None])
+def test_a_later_harmless_twin_hides_nothing(start):
+    cells = {
+        "1": "def h(a, b): return a @ b\ndef f(a, b): return h(a, b)",
+        "2": "def h(a, b): return 0",
+    }
+    assert [f.label for f in find(cells, ["f"], ["blas"], start=start)] == ["1"]
+
+
+def test_a_later_definition_of_the_function_counts_from_its_own_cell_on():
+    cells = {"1": "def f(a, b): return 0", "2": "def f(a, b): return a @ b"}
+    assert [f.label for f in find(cells, ["f"], ["blas"], start="1")] == ["2"]
+
+
+def test_a_helper_kept_under_another_name_before_it_was_replaced():
+    cells = {
+        "1": "def h(a, b): return a @ b\ng = h",
+        "2": "def h(a, b): return 0\ndef f(a, b): return g(a, b)",
+    }
+    assert [f.label for f in find(cells, ["f"], ["blas"])] == ["1"]
+
+
+SUMS = {
+    "np.sum": NP + "def f(x): return np.sum(x)",
+    "method": "def f(x): return x.sum()",
+    "mean": "def f(x): return x.mean(axis=0)",
+    "reduce": NP + "def f(x): return np.add.reduce(x)",
+    "fsum": "import math\ndef f(x): return math.fsum(x)",
+    "cumsum": NP + "def f(x): return np.cumsum(x)[-1]",
+}
+
+
+@pytest.mark.parametrize("source", SUMS.values(), ids=SUMS.keys())
+def test_sums_are_a_set_of_their_own(source):
+    assert find({"c": source}, ["f"], ["sum"])
+    assert find({"c": source}, ["f"], ["blas"]) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "np.cumsum(x)",
+        "np.add.accumulate(x)",
+        "x.cumsum()",
+        "list(accumulate(x))",
+        "np.nancumsum(x)",
+    ],
+)
+def test_running_sums(body):
+    source = f"{NP}from itertools import accumulate\ndef f(x): return {body}"
+    assert find({"c": source}, ["f"], ["scan"])
+
+
+def test_reductions():
+    for body in ("np.max(x)", "x.min()", "np.maximum.reduce(x)", "np.any(x)"):
+        assert find({"c": f"{NP}def f(x): return {body}"}, ["f"], ["reductions"]), body
+    assert find({"c": "def f(x): return max(x)"}, ["f"], ["reductions"]) == []
+
+
+def test_several_sets():
+    source = NP + "def f(a, b):\n    c = a @ b\n    return c.sum()"
+    assert [(f.set, f.line) for f in find({"c": source}, ["f"], ["blas", "sum"])] == [
+        ("blas", 3),
+        ("sum", 4),
+    ]
+
+
+def test_an_unknown_set_is_named():
+    with pytest.raises(ValueError, match="no forbid set is called 'blass'"):
+        find({}, [], ["blass"])
+
+
+def test_every_set_says_what_it_is_and_what_to_do():
+    for name, forbidden in SETS.items():
+        assert forbidden.what and forbidden.advice, name
+
+
+def test_deep_nesting_ends():
+    source = "def f(a):\n    return " + "(" * 80 + "a @ a" + ")" * 80
+    assert find({"c": source}, ["f"], ["blas"])
+    chain = (
+        "".join(f"def f{i}(a): return f{i + 1}(a)\n" for i in range(400))
+        + "def f400(a): return a @ a"
+    )
+    assert find({"c": chain}, ["f0"], ["blas"])
+
+
+@pytest.mark.parametrize(
+    ("source", "python"),
+    [
+        ("x = 1", "x = 1"),
+        ("%matplotlib inline\nx = 1", "pass\nx = 1"),
+        ("if x:\n    !ls\n    y = 2", "if x:\n    pass\n    y = 2"),
+        ("%%time\nx = 1", "\nx = 1"),
+        ("\n%%capture out\nx = 1", "\n\nx = 1"),
+        ("%%bash\nls", ""),
+        ("x?\ny = 1", "pass\ny = 1"),
+        ("x = 7 % 2", "x = 7 % 2"),
+        ("s = '''\n%no magic\n'''", "s = '''\n%no magic\n'''"),
+    ],
+)
+def test_magics_are_blanked_and_lines_stay(source, python):
+    assert python_source(source) == python
+
+
+def test_in_a_notebook_the_directive_of_the_cell_decides(monkeypatch):
+    """The history of IPython stands for the notebook: a fake one here, a real one in test_here."""
+    from types import SimpleNamespace
+
+    import numpy as np
+
+    from tito.checks import CheckFailed, expect_close, forbidden
+
+    def history(*cells):
+        raw = ["", *map(dedent, cells)]
+        shell = SimpleNamespace(
+            execution_count=len(raw) - 1, history_manager=SimpleNamespace(input_hist_raw=raw)
+        )
+        monkeypatch.setattr(forbidden, "_shell", lambda: shell)
+        forbidden._decided.clear()
+
+    def product(a, b):
+        return a @ b
+
+    a = np.eye(2)
+    solution = "#| forbid: blas\ndef product(a, b):\n    return a @ b\n"
+    test = "expect_close(product(a, a), a)"
+    history("x = 1", solution, test)
+    with pytest.raises(CheckFailed) as caught:
+        expect_close(product(a, a), a)
+    assert str(caught.value) == (
+        "product uses a library's matrix product, which this exercise forbids\n"
+        "  where     cell [2], line 3: a @ b\n"
+        "  try       write the sum over the inner index yourself"
+    )
+    # Without the directive, after a rewrite, or in another exercise: nothing to say.
+    history("x = 1", solution.replace("#| forbid: blas\n", ""), test)
+    expect_close(product(a, a), a)
+    history(solution, "#| forbid: blas\ndef product(a, b):\n    return 0\n", test)
+    expect_close(product(a, a), a)
+    history(solution.replace("product", "other"), test)
+    expect_close(product(a, a), a)
