@@ -197,7 +197,7 @@ def layernorm_loops(x, gamma, beta, eps=1e-5):
     eps   : a number > 0
     returns (m, n) of x's dtype, a new array; n = 0 gives (m, 0); sums are kept in float64
     raises TypeError and ValueError as check_float_array, ValueError also for a gamma or beta that
-        is not (n,) and for eps <= 0
+        is not (n,), with its name in the message, and for eps that is not > 0
 
     A row that holds NaN or an infinity is all NaN. J. L. Ba, J. R. Kiros, G. E. Hinton, Layer
     Normalization, arXiv:1607.06450. Two passes: T. F. Chan, G. H. Golub, R. J. LeVeque, Algorithms
