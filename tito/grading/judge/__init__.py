@@ -187,7 +187,10 @@ class _Grading:
 
     def _blame(self, why: str) -> None:
         """The judge died: the test or the student's cell that was running is what it cost."""
-        if grade_id := self.current.get("id"):
+        grade_id = self.current.get("id")
+        if grade_id in self.settled:
+            return
+        if grade_id:
             status = TIMEOUT if "too long" in why else DIED
             message = f"the grading of this cell ended: {why}"
             self.settled[grade_id] = CellResult(grade_id, status, Fraction(0), Fraction(0), message)

@@ -149,7 +149,7 @@ def _notes(error: BaseException) -> list[str]:
 
 def _hidden_assertion(error: AssertionError, test: GradedTest, context: Context) -> str:
     if isinstance(error, CheckFailed):
-        return error.public
+        return _public(error, context)
     if isinstance(error, InputChanged):
         return f"{HIDDEN_FAILED}: a call changed one of its inputs"
     node = _assert_statement(error, test)
@@ -157,6 +157,14 @@ def _hidden_assertion(error: AssertionError, test: GradedTest, context: Context)
     if words and not _tells(words, context.open_text):
         return f"{HIDDEN_FAILED}: {words}"
     return HIDDEN_FAILED
+
+
+def _public(error: CheckFailed, context: Context) -> str:
+    """The check's public text. A function that the test got from the student's code may be named
+    anything: only names that students can read anyway are shown."""
+    name, colon, rest = error.public.partition(": ")
+    known = set(re.findall(r"\w+", context.open_text))
+    return error.public if not colon or name in known else f"{HIDDEN_FAILED}: {rest}"
 
 
 def _assert_statement(error: AssertionError, test: GradedTest) -> ast.Assert | None:

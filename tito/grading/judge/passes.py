@@ -132,7 +132,7 @@ class Walk:
         """Run a test cell in a fresh copy of the given names."""
         started = time.process_time()
         names = self._names(source)
-        runtime = _Runtime(self.world, self.secret)
+        runtime = JudgeRuntime(self.world, self.secret)
         self.world.test_begins(test.label)
         value, error = None, None
         try:
@@ -155,14 +155,14 @@ class Walk:
         return Outcome(found.status, Fraction(0), found.message, seconds, True)
 
     def _passed(
-        self, test: GradedTest, value: Any, runtime: _Runtime, seconds: float, asked: bool
+        self, test: GradedTest, value: Any, runtime: JudgeRuntime, seconds: float, asked: bool
     ) -> Outcome:
         try:
             points = score(value, test.points)
         except BadScore as error:
             found = verdict(error, test, self.book.context, hide=self.hide)
             return Outcome(found.status, Fraction(0), found.message, seconds, asked)
-        message = None if self.hide and points == test.points else runtime.message
+        message = None if self.hide and points == test.points else _said(runtime)
         if points == test.points:
             return Outcome(PASSED, points, message, seconds, asked)
         return Outcome(PARTIAL, points, message, seconds, asked)
@@ -209,13 +209,10 @@ def _show_nothing(*things: Any, **options: Any) -> None:
     """IPython's `display`: there is nobody to look."""
 
 
-class _Runtime(JudgeRuntime):
-    """The judge's runtime, and what `points` said."""
-
-    message: str | None = None
-
-    def report_points(self, earned: Any, message: str | None) -> None:
-        self.message = tidy(str(message)) if message else None
+def _said(runtime: JudgeRuntime) -> str | None:
+    """The message of the last `points(...)`."""
+    message = runtime.reported[-1][1] if runtime.reported else None
+    return tidy(str(message)) if message else None
 
 
 def _compiled(source: str, name: str) -> CodeType:
