@@ -29,8 +29,7 @@ def kernel_spec(course: Course) -> dict:
 
 def python_path(course: Course) -> str:
     """PYTHONPATH with the course folder first: it need not be installed."""
-    rest = os.environ.get("PYTHONPATH", "")
-    return str(course.root) + (os.pathsep + rest if rest else "")
+    return _before(str(course.root), "PYTHONPATH")
 
 
 def write_kernel_spec(course: Course) -> Path:
@@ -43,13 +42,27 @@ def write_kernel_spec(course: Course) -> Path:
 
 def environment(course: Course) -> dict[str, str]:
     """The environment in which Jupyter finds that kernel first."""
-    rest = os.environ.get("JUPYTER_PATH", "")
     own = str(write_kernel_spec(course))
+    write_page_config(course)
     return {
         **os.environ,
-        "JUPYTER_PATH": own + (os.pathsep + rest if rest else ""),
+        "JUPYTER_PATH": _before(own, "JUPYTER_PATH"),
+        "JUPYTER_CONFIG_PATH": _before(own, "JUPYTER_CONFIG_PATH"),
         "PYTHONPATH": python_path(course),
     }
+
+
+def _before(folder: str, variable: str) -> str:
+    """A search path with `folder` first, then what the variable holds already."""
+    rest = os.environ.get(variable, "")
+    return folder + (os.pathsep + rest if rest else "")
+
+
+def write_page_config(course: Course) -> None:
+    """JupyterLab without its question about news, which `news_url` alone does not stop."""
+    off = {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}
+    path = course.root / FOLDER / "labconfig" / "page_config.json"
+    write_atomic(path, json.dumps(off, indent=1) + "\n")
 
 
 def lab_command(course: Course, ref: ModuleRef, *, browser: bool, port: int | None) -> list[str]:
