@@ -122,6 +122,7 @@ HONEST = {
     "getattr of a plain name": "def f(a, b): return getattr(a, 'shape')",
     "getattr of an object": "def f(a, b, name='x'): return getattr(a, name, None)",
     "recursion": "def f(a, b): return f(a, b) if a else g(a, b)\ndef g(a, b): return f(a, b)",
+    "a name made from itself": "def f(a, b):\n    a = a.T.ravel().reshape(2, 3)\n    return a + b",
     "a cell that does not parse": "def f(a, b: return a @ b",
 }
 

@@ -487,19 +487,21 @@ class _Search:
         name = text.split(".")[-1] if text else None
         self._report(node, scope, via, lambda s: name is None or _any_name(s, name))
 
-    def _member(self, node: ast.AST, scope: _Scope) -> tuple[ast.AST | None, str | None]:
+    def _member(
+        self, node: ast.AST, scope: _Scope, depth: int = 0
+    ) -> tuple[ast.AST | None, str | None]:
         """(base, name) of an access; the name is None where it is computed."""
         if isinstance(node, ast.Attribute):
             return node.value, node.attr
         if isinstance(node, ast.Call) and len(node.args) >= 2:
-            named = "builtins.getattr" in self.paths(node.func, scope)
+            named = "builtins.getattr" in self.paths(node.func, scope, depth + 1)
             return (node.args[0], self._text(node.args[1], scope)) if named else (None, None)
         if isinstance(node, ast.Subscript):
             holder = node.value
             if isinstance(holder, ast.Attribute) and holder.attr == "__dict__":
                 return holder.value, self._text(node.slice, scope)
             one = isinstance(holder, ast.Call) and holder.args
-            if one and "builtins.vars" in self.paths(holder.func, scope):
+            if one and "builtins.vars" in self.paths(holder.func, scope, depth + 1):
                 return holder.args[0], self._text(node.slice, scope)
         return None, None
 
@@ -519,7 +521,7 @@ class _Search:
         choices = _choices(node)
         if choices:
             return set().union(*(self.paths(c, scope, depth + 1) for c in choices))
-        base, name = self._member(node, scope)
+        base, name = self._member(node, scope, depth)
         if base is None or name is None:
             return set()
         return {f"{path}.{name}" for path in self.paths(base, scope, depth + 1)}
@@ -535,7 +537,7 @@ class _Search:
             called = self.paths(holder.func, scope, depth + 1)
             if called & {"builtins.globals", "builtins.locals", "builtins.vars"}:
                 return self._name_paths(text, replace(scope, local={}), depth + 1)
-        base, name = self._member(node, scope)
+        base, name = self._member(node, scope, depth)
         if base is not None and name is not None:
             return {f"{path}.{name}" for path in self.paths(base, scope, depth + 1)}
         return table

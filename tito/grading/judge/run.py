@@ -122,6 +122,8 @@ class Judge:
             if not exercise.forbid:
                 continue
             sources, start = _read_by_forbid(plan, exercise)
+            if not sources:
+                continue  # no test of its own: nothing that a route could earn
             findings = forbid.find(sources, sorted(exercise.names), exercise.forbid, start)
             if findings:
                 first = findings[0]
