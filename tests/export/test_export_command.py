@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from modules import course, percent, write
+from tests.export.modules import course, percent, write
 from tito.cli import main
 
 LOOPS = percent("#| export\ndef f(x):\n    return x", target="loops")

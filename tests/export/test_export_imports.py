@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from modules import body, cell, exported, notebook
+from tests.export.modules import body, cell, exported, notebook
 from tito.errors import UserError
 from tito.export import plan_notebooks
 from tito.export.imports import Import, listed, render

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import tito.export.plan as plan_module
-from modules import course, percent, write
+from tests.export.modules import course, percent, write
 from tito.errors import UserError
 from tito.export import STUB_LINE, plan_export
 from tito.export import write as write_plan

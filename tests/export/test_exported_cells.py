@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from modules import body, cell, exported, notebook, warnings
+from tests.export.modules import body, cell, exported, notebook, warnings
 from tito.errors import UserError
 from tito.export import plan_notebooks
 from tito.notebook import Cell, Notebook
