@@ -4,7 +4,8 @@ import json
 import sys
 
 import pytest
-from judge_samples import (
+
+from tests.grading.judge.samples import (
     CLAMP,
     CLAMP_WRONG,
     DOUBLE,
@@ -16,7 +17,6 @@ from judge_samples import (
     solution,
     test_cell,
 )
-
 from tito.errors import UserError
 from tito.grading.judge import grade
 from tito.grading.limits import Limits

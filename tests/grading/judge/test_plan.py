@@ -1,8 +1,8 @@
 """Which cell runs where, and masters that cannot be graded with."""
 
 import pytest
-from judge_samples import CLAMP, hand_in, master, solution, test_cell
 
+from tests.grading.judge.samples import CLAMP, hand_in, master, solution, test_cell
 from tito.errors import UserError
 from tito.grading.judge.plan import Step, check_master, make_plan
 from tito.grading.judge.rebuild import rebuild

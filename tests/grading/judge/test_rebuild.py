@@ -3,8 +3,16 @@
 import copy
 
 import pytest
-from judge_samples import CLAMP, CLAMP_WRONG, DOUBLE, hand_in, master, solution, without_metadata
 
+from tests.grading.judge.samples import (
+    CLAMP,
+    CLAMP_WRONG,
+    DOUBLE,
+    hand_in,
+    master,
+    solution,
+    without_metadata,
+)
 from tito.grading.judge.rebuild import rebuild
 from tito.notebook import Cell, Notebook
 

@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from judge_samples import CLAMP, as_file, hand_in
 
+from tests.grading.judge.samples import CLAMP, as_file, hand_in
 from tito.errors import UserError
 from tito.grading.judge.submission import read_submission
 
