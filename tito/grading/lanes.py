@@ -29,7 +29,9 @@ class Lanes:
     ) -> None:
         self._read = read
         self._stray = stray
-        self._changed = threading.Condition(threading.Lock())
+        lock = threading.Lock()
+        self._changed = threading.Condition(lock)
+        self._needed = threading.Condition(lock)  # wakes the standby alone: it seldom has work
         self._boxes: dict[int, deque] = {}  # of the lanes that somebody waits on
         self._reading = False
         self._busy = 0
@@ -55,6 +57,8 @@ class Lanes:
         finally:
             with self._changed:
                 del self._boxes[lane]
+                if self._busy:
+                    self._needed.notify()
 
     @contextmanager
     def busy(self) -> Iterator[None]:
@@ -64,7 +68,7 @@ class Lanes:
             if self._standby is None:
                 self._standby = threading.Thread(target=self._stand_by, daemon=True)
                 self._standby.start()
-            self._changed.notify_all()
+            self._needed.notify()
         try:
             yield
         finally:
@@ -76,6 +80,7 @@ class Lanes:
         with self._changed:
             self._failure = self._failure or failure
             self._changed.notify_all()
+            self._needed.notify()
 
     def wait_until_quiet(self, seconds: float) -> bool:
         """After `fail`: wait until nobody is reading any more; whether that came about."""
@@ -99,6 +104,8 @@ class Lanes:
             self._reading = False
             self._failure = self._failure or failure
             self._changed.notify_all()
+            if self._busy:
+                self._needed.notify()
 
     def _deliver(self, lane: int, message: Any) -> None:
         with self._changed:
@@ -113,7 +120,7 @@ class Lanes:
         while True:
             with self._changed:
                 while self._failure is None and (self._reading or self._boxes or not self._busy):
-                    self._changed.wait()
+                    self._needed.wait()
                 if self._failure is not None:
                     return
                 self._reading = True

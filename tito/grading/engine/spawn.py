@@ -72,24 +72,21 @@ class SpawnChannel(Channel):
                     fcntl.fcntl(pipe, SET_PIPE_SIZE, PIPE_BYTES)
                 except OSError:
                     break  # over the user's limit: small pipes work too
-        os.set_blocking(self._incoming, False)
         self._wake_reader, self._wake = os.pipe()
         self._poll = select.poll()
         self._poll.register(self._incoming, select.POLLIN)
         self._poll.register(self._wake_reader, select.POLLIN)
 
     def recv(self, most: int) -> bytes:
-        while True:
-            try:
-                data = os.read(self._incoming, most)
-            except BlockingIOError:
-                self._wait()
-                continue
-            except OSError:
-                raise ChannelClosed from None
-            if not data:
-                raise ChannelClosed
-            return data
+        if self._poll is not None:
+            self._wait()
+        try:
+            data = os.read(self._incoming, most)
+        except OSError:
+            raise ChannelClosed from None
+        if not data:
+            raise ChannelClosed
+        return data
 
     def recv_into(self, view: memoryview) -> int:
         data = self.recv(min(len(view), PIPE_BYTES))
@@ -97,8 +94,7 @@ class SpawnChannel(Channel):
         return len(data)
 
     def _wait(self) -> None:
-        ready = [descriptor for descriptor, _ in self._poll.poll()]
-        if self._wake_reader in ready:
+        if any(descriptor == self._wake_reader for descriptor, _ in self._poll.poll()):
             raise ChannelClosed
 
     def send(self, data: bytes | memoryview) -> None:
