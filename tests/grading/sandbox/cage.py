@@ -9,7 +9,6 @@ import encodings.idna  # noqa: F401  likewise
 import importlib.util
 import json
 import os
-import shutil  # noqa: F401  likewise
 import sys
 import tokenize  # noqa: F401  likewise
 import traceback

@@ -52,7 +52,7 @@ def _mount(scratch: Path, size: int) -> None:
         _call("mount", b"none", b"/", None, MS_REC | MS_PRIVATE, None)
         options = f"size={size},nr_inodes={FILES},mode=700".encode()
         _call("mount", b"tmpfs", os.fsencode(scratch), b"tmpfs", MS_NOSUID | MS_NODEV, options)
-        _copy(before, scratch)
+        _copy(Path(f"/proc/self/fd/{before}"), scratch)  # the descriptor still shows the old folder
     finally:
         os.close(before)
 
@@ -72,13 +72,17 @@ def _new_namespace() -> None:
     Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
 
 
-def _copy(before: int, scratch: Path) -> None:
-    """Copy what the folder held (an open descriptor still shows it)."""
-    if not os.listdir(before):
-        return
-    import shutil
-
-    shutil.copytree(f"/proc/self/fd/{before}", scratch, symlinks=True, dirs_exist_ok=True)
+def _copy(before: Path, after: Path) -> None:
+    """Copy what the folder held: files, folders, links as links."""
+    for entry in os.scandir(before):
+        target = after / entry.name
+        if entry.is_symlink():
+            target.symlink_to(os.readlink(entry.path))
+        elif entry.is_dir():
+            target.mkdir()
+            _copy(Path(entry.path), target)
+        elif entry.is_file():
+            target.write_bytes(Path(entry.path).read_bytes())
 
 
 def _call(name: str, *arguments: int | bytes | None) -> None:
