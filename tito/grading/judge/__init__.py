@@ -37,6 +37,7 @@ from tito.grading.judge.result import (
     Result,
 )
 from tito.grading.limits import Limits
+from tito.grading.sandbox import is_isolating
 from tito.notebook import Notebook, Role
 
 __all__ = ["CellResult", "Result", "Unconfined", "check_master", "grade"]
@@ -52,7 +53,7 @@ class Cancelled(Exception):
 
 
 class Unconfined(UserError):
-    """No layer of the sandbox works on this machine and foreign code was not allowed to run."""
+    """Nothing here keeps foreign code from the user's files, and it was not allowed to run so."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -89,7 +90,7 @@ def grade(
     secret : the course's, for the seeds of random inputs; empty as in a notebook
     visible_only : hidden tests are "later"
     before : "own" where the package is the student's own
-    unconfined : whether code may run where no layer of the sandbox works
+    unconfined : whether code may run where the sandbox does not close the file system
     cancelled : asked twice a second; True ends the grading with Cancelled
 
     Raises UserError for a master that cannot be graded with, Unconfined where code may not run.
@@ -168,7 +169,7 @@ class _Grading:
             self.result.raised += [r for r in event["cells"] if r not in self.result.raised]
         elif kind == "isolation":
             self.result.isolation = event["layers"]
-            if not event["layers"] and not self.job.unconfined:
+            if not is_isolating(event["layers"]) and not self.job.unconfined:
                 raise Unconfined
         elif kind == "broken":
             self.result.status = BROKEN

@@ -28,6 +28,7 @@ from tito.grading.judge.result import FAILED, LATER, PASSED, TIMEOUT
 from tito.grading.judge.submission import read_submission
 from tito.grading.judge.text import visible
 from tito.grading.judge.world import World, contracts_of
+from tito.grading.sandbox import is_isolating
 from tito.grading.stage import make_stage
 from tito.notebook import Role
 
@@ -163,7 +164,7 @@ class Judge:
     def _may_run(self, world: World) -> bool:
         """Foreign code runs confined, or by an explicit wish."""
         self.emit({"event": "isolation", "layers": list(world.layers)})
-        return bool(world.layers) or self.job.unconfined
+        return is_isolating(world.layers) or self.job.unconfined
 
     def _step(self, walk: Walk, step: Step | GradedTest, hide: bool) -> None:
         if isinstance(step, Step):
