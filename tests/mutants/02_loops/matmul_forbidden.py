@@ -2,7 +2,7 @@
 
 EXERCISE = "matmul_loops"
 FAILS_IN = "matmul_loops-test"
-PHRASE = "a @ b"
+PHRASE = "a.astype(float) @ b.astype(float)"
 FORBIDDEN = "blas"
 SOURCE = """\
 def matmul_loops(a, b):
