@@ -3,7 +3,7 @@
 from tito.machine import compare, facts, time_call
 """
 
-from tito.machine.facts import Facts, facts
+from tito.machine.hardware import Facts, facts
 from tito.machine.timer import Comparison, Timing, compare, time_call
 
 __all__ = ["Comparison", "Facts", "Timing", "compare", "facts", "time_call"]

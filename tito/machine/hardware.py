@@ -57,7 +57,7 @@ def cpu_model() -> str | None:
     readers = {"linux": _linux_cpu, "darwin": _mac_cpu, "win32": _windows_cpu}
     try:
         return readers.get(sys.platform, platform.processor)() or platform.processor() or None
-    except (OSError, subprocess.SubprocessError):
+    except (OSError, ImportError, subprocess.SubprocessError):
         return None
 
 
