@@ -7,13 +7,26 @@ import pytest
 from tests.release.sample import SOLUTION, make_course
 from tito import cli
 from tito.course import Course
+from tito.errors import UserError
 
 
 @pytest.fixture
 def course(tmp_path, monkeypatch):
+    """A course that we stand in, its audit taken for green."""
     made = make_course(tmp_path)
     monkeypatch.chdir(made.root)
+    monkeypatch.setattr("tito.grading.audit.ensure_green", lambda *a, **k: None)
     return made
+
+
+def test_a_failing_audit_stops_it(course, tmp_path, monkeypatch, capsys):
+    def red(course, ref, say):
+        raise UserError(f"the audit of {ref.name} fails: mutant 3 gets points")
+
+    monkeypatch.setattr("tito.grading.audit.ensure_green", red)
+    assert cli.main(["generate", str(tmp_path / "out")]) == 1
+    assert "the audit of 02_demo fails" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_kit_is_made_and_what_to_do_with_it_said(course, tmp_path, capsys):

@@ -104,6 +104,12 @@ def test_status_is_a_line_a_module(own, call):
     assert call("status")[1][-1] == "next: tito export 02"
 
 
+def test_status_sends_back_to_the_test_that_fails(own, call):
+    fill_in(notebook(own), {"weigh": RIGHT["weigh"].replace("0.0", "1.0")})
+    assert call("test", "02")[0] == 1
+    assert call("status")[1][-1] == "next: tito test 02 says which exercise to mend"
+
+
 def test_status_survives_a_broken_notebook(own, call):
     notebook(own).write_text("<<<<<<< mine\n")
     code, lines, _ = call("status")
@@ -237,7 +243,7 @@ def test_a_cell_that_raises_outside_the_tests_is_a_failure_and_said(own, call, t
     change_cells(loose, lambda cells: [{**CELL, "source": "1/0"}, *cells])
     code, lines, _ = call("test", loose)
     assert code == 1
-    assert any("raised outside the tests" in t and "ZeroDivisionError" in t for t in lines)
+    assert any("error outside the tests" in t and "ZeroDivisionError" in t for t in lines)
 
 
 @pytest.mark.parametrize("word", ["missing.ipynb", "a_folder/", "."])

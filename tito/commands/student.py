@@ -67,6 +67,8 @@ def _advice(own: Course, rows: list) -> str:
         return f"everything is written and exported: tito submit {rows[-1].name[:2]}"
     if row.written < row.exercises:
         return f"{_into(own)}tito lab {row.name[:2]}"
+    if row.failing:
+        return f"{_into(own)}tito test {row.name[:2]} says which exercise to mend"
     return f"{_into(own)}tito export {row.name[:2]}"
 
 
@@ -139,7 +141,7 @@ def _tell_trial(trial, say) -> None:
     for deviation in trial.result.deviations:
         say(f"  note: {deviation}")
     for raised in trial.result.raised:
-        say(f"  raised outside the tests: {raised}")
+        say(f"  stopped with an error outside the tests: {raised}")
     if not trial.tests:
         say("  no visible test found: nothing was checked")
     say(f"  {summary(trial)}")
@@ -147,10 +149,12 @@ def _tell_trial(trial, say) -> None:
 
 def _after_test(trials: list) -> str:
     failed = next((t for t in trials if not t.passed), None)
-    if failed is None:
+    if failed is None and trials[-1].own:
         name = _number(trials[-1].ref)
         return f"tito export {name}, then tito submit {name}"
-    word = _number(failed.ref) if failed.own else failed.path
+    if failed is None:
+        return f"tito grade run HANDINS --master {quoted(str(trials[-1].path))}"
+    word = _number(failed.ref) if failed.own else quoted(str(failed.path))
     if failed.result.status != "graded" or not failed.tests:
         return f"tito reset {word} --list shows backups" if failed.own else "check the file"
     question = next((q for q in failed.questions if q.tests and q.status != "passed"), None)

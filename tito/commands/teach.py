@@ -19,11 +19,14 @@ if TYPE_CHECKING:
 
 def generate(args: argparse.Namespace) -> int:
     """`tito generate OUT`: the students' folder, refused where it would give an answer away."""
+    from tito.grading.audit import ensure_green
     from tito.release import kit
 
     course, out = find_course(), Path(args.out)
     solved = kit.solved_modules(course, args.solved)
     kit.refuse_unless_free(out)
+    for ref in course.modules if not course.is_kit else []:
+        ensure_green(course, ref, lambda what, name=ref.name: _say(f"auditing {name}: {what}"))
     made = kit.generate(course, out, solved)
     print(f"made the kit {out}: {', '.join(made.modules)}, {len(made.files)} files, no answers")
     if solved:
@@ -31,6 +34,10 @@ def generate(args: argparse.Namespace) -> int:
     print(f"for nbgrader: {out / 'modules'} has the layout of its release/ folder")
     print(f"next: give {out} to your students; grade with tito grade run HANDINS --module NN")
     return 0
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
 
 
 def grade_run(args: argparse.Namespace) -> int:

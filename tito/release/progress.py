@@ -40,10 +40,16 @@ class Progress:
     written: int
     exercises: int
     exported: str  # "yes", "no", "in part", "out of date", "given"
-    points: str  # of the visible tests, "12/18"; "" before the first test
+    points: str  # of the visible tests in the last test, "12/18"; "" before the first
     tested: str  # when
     hours: str
     remark: str = ""
+
+    @property
+    def failing(self) -> bool:
+        """The last test of the notebook as it is now left points behind."""
+        earned, _, most = self.points.partition("/")
+        return bool(self.points) and earned != most and not self.remark
 
     @property
     def done(self) -> bool:
