@@ -143,7 +143,8 @@ def _text(source: Any) -> str:
         source = "".join(s for s in source if isinstance(s, str))
     if not isinstance(source, str):
         return ""
-    return source.replace("\r\n", "\n").replace("\r", "\n")
+    # An editor with CRLF line ends leaves a lone \r at the end of a cell.
+    return source.removesuffix("\r").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def write_ipynb(notebook: Notebook, *, outputs: bool = False) -> str:

@@ -195,7 +195,9 @@ def write_py(notebook: Notebook) -> str:
     cells = []
     for cell in notebook.cells:
         kept = {k: v for k, v in cell.metadata.items() if k in ("nbgrader", "tags", "jupyter")}
-        cells.append(make[cell.kind](source=cell.source.translate(_HIDE), metadata=kept))
+        # Empty lines at the end of a cell would be read back, or not, by what follows them.
+        source = cell.source.rstrip("\n").translate(_HIDE)
+        cells.append(make[cell.kind](source=source, metadata=kept))
     options = {**_OPTIONS, **notebook.metadata.get("jupytext", {})}
     options.pop("comment_magics", None)
     options["comment_magics"] = False
