@@ -1,0 +1,247 @@
+"""A module's notebook in a real kernel: the course folder, and errors as one message."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("nbclient")
+
+FIRST = "import tito.here\nimport sys\nimport numpy as np\nfrom tito.checks import *"
+STUB = "def relu(x):\n    # YOUR CODE HERE\n    raise NotImplementedError()"
+BROKEN = "def relu(x):\n    y = np.empty_like(x)\n    y[0] = x[len(x)]\n    return y"
+NOISY = (
+    "import logging, warnings\n"
+    "def relu(x):\n    warnings.warn('careful')\n    print('hello', file=sys.stderr)\n"
+    "    return np.maximum(x, 0)"
+)
+PRODUCT = "#| forbid: blas\ndef product(a, b):\n    return a.dot(b)"
+
+CELLS = {
+    "first": FIRST,
+    "path": "sys.path[0]",
+    "package": "import tinykernels\ntinykernels.__file__",
+    "unwritten elsewhere": "softmax(np.ones((1, 2)))",
+    "stub": STUB,
+    "stub tested": "x = np.ones(3)\nexpect_close(relu(x), x)",
+    "stub measured": "#| measure\nrelu(np.ones(3))",
+    "kit's stub": "raise NotImplementedError('softmax is exercise 3: tito start 03')",
+    "broken": BROKEN,
+    "broken tested": "for n in (3,):\n    x = np.ones(n)\n    expect_close(relu(x), x)",
+    "broken handed over": "expect_unchanged(relu, np.ones(2))",
+    "broken measured": "#| measure\nrelu(np.ones(3))",
+    "broken in a cell of one's own": "relu(np.ones(3))",
+    "noisy": NOISY,
+    "noisy tested": "x = np.ones(3)\nexpect_close(relu(x), x)\npoints(2)",
+    "noisy again": "relu(np.ones(2)); print('own', file=sys.stderr)",
+    "failed": "x = np.ones(3)\nexpect_close(relu(x), 2 * x, hint='double it')",
+    "assert": "expect_close(1.0, 1.0)\nassert relu(np.ones(1))[0] == 2, 'it must be 2'",
+    "assert without a message": "expect_close(1.0, 1.0)\nassert False",
+    "the test's own mistake": "expect_close(1.0, [1.0])",
+    "other error": "1 / 0",
+    "product": PRODUCT,
+    "product tested": "a = np.eye(2)\nexpect_close(product(a, a), a)",
+    "product rewritten": PRODUCT.replace("a.dot(b)", "a * b"),
+    "product tested again": "a = np.eye(2)\nexpect_close(product(a, a), a)",
+    "earlier result": "kept = np.ones(2)\nexpect_fresh(lambda: kept) is kept",
+    "the same in another cell": "expect_fresh(lambda: kept) is kept",
+    "whole traceback": "%tb",
+    "again": "import importlib, tito.here\nexpect_close(1.0, 2.0)",
+}
+
+
+def module_notebook() -> dict:
+    """Just enough of a module for its exercises to be known: exercise 2 is relu, 4 is softmax."""
+
+    def cell(kind, source, solution=False):
+        grading = {"grade": False, "grade_id": source[:9], "locked": False, "schema_version": 3}
+        metadata = {"nbgrader": {**grading, "solution": True, "task": False}} if solution else {}
+        cell = {"cell_type": kind, "id": f"c{abs(hash(source))}", "metadata": metadata}
+        cell["source"] = source
+        return cell | ({"outputs": [], "execution_count": None} if kind == "code" else {})
+
+    cells = [
+        cell("markdown", "# 02 Loops"),
+        cell("code", "def given(x):\n    return x"),
+        cell("markdown", "## Exercise 2: ReLU"),
+        cell("code", STUB, solution=True),
+        cell("markdown", "## Exercise 4: Softmax"),
+        cell("code", STUB.replace("relu", "softmax"), solution=True),
+    ]
+    return {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory) -> Path:
+    """A course folder of its own, at a path with a space, with another tinykernels."""
+    root = tmp_path_factory.mktemp("a course").resolve()
+    (root / "tinykernels").mkdir()
+    (root / "tinykernels" / "__init__.py").write_text("")
+    module = root / "modules" / "02_loops"
+    module.mkdir(parents=True)
+    (module / "02_loops.ipynb").write_text(json.dumps(module_notebook()))
+    return root
+
+
+@pytest.fixture(scope="module")
+def outputs(course) -> dict[str, list]:
+    """The outputs of CELLS, run one after the other in one kernel."""
+    import nbformat
+    from jupyter_client import KernelManager
+    from nbclient import NotebookClient
+
+    cells = [nbformat.v4.new_code_cell(source) for source in CELLS.values()]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    manager = KernelManager()
+    # The kernel of this Python, whatever kernels are installed for the user.
+    manager.kernel_spec.argv[0] = sys.executable
+    client = NotebookClient(
+        notebook,
+        km=manager,
+        timeout=120,
+        allow_errors=True,
+        resources={"metadata": {"path": str(course / "modules" / "02_loops")}},
+    )
+    try:
+        client.execute()
+    finally:
+        client.kc.stop_channels()
+        manager.shutdown_kernel(now=True)
+    return {name: cell.outputs for name, cell in zip(CELLS, notebook.cells)}
+
+
+def shown(outputs: list) -> str:
+    """The traceback part of the one error output, without colours."""
+    (error,) = [o for o in outputs if o.output_type == "error"]
+    return re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error.traceback))
+
+
+def name_of(outputs: list) -> str:
+    (error,) = [o for o in outputs if o.output_type == "error"]
+    return error.ename
+
+
+def test_the_first_cell_prints_nothing(outputs):
+    assert outputs["first"] == []
+
+
+def test_the_course_folder_comes_first(outputs, course):
+    (value,) = outputs["path"]
+    assert value.data["text/plain"] == repr(str(course))
+    (value,) = outputs["package"]
+    assert value.data["text/plain"] == repr(str(course / "tinykernels" / "__init__.py"))
+
+
+def test_a_stub_is_one_line(outputs):
+    assert name_of(outputs["stub tested"]) == "NotImplementedError"
+    assert shown(outputs["stub tested"]) == "exercise 2 (relu) is not written yet"
+    assert shown(outputs["stub measured"]) == "exercise 2 (relu) is not written yet"
+    assert shown(outputs["kit's stub"]) == "softmax is exercise 3: tito start 03"
+
+
+def test_a_name_of_another_exercise_is_named(outputs):
+    assert name_of(outputs["unwritten elsewhere"]) == "NameError"
+    assert shown(outputs["unwritten elsewhere"]) == (
+        "exercise 4 (softmax) is not defined: run the cell that defines it first"
+    )
+
+
+def test_an_exception_in_the_students_function_names_case_and_line(outputs):
+    number = list(CELLS).index("broken") + 1
+    assert name_of(outputs["broken tested"]) == "IndexError"
+    assert shown(outputs["broken tested"]) == (
+        "relu  x (3,) float64: raised IndexError: index 3 is out of bounds for axis 0 with size 3\n"
+        f"  where     cell [{number}], line 3\n"
+        "              y[0] = x[len(x)]"
+    )
+    assert "relu(np.ones(2)): raised IndexError" in shown(outputs["broken handed over"])
+    assert "raised IndexError" in shown(outputs["broken measured"])
+    assert "tito" not in shown(outputs["broken handed over"])
+
+
+def test_in_a_cell_of_ones_own_errors_look_as_always(outputs):
+    assert "Traceback (most recent call last)" in shown(outputs["broken in a cell of one's own"])
+    assert "ZeroDivisionError" in shown(outputs["other error"])
+    assert "the expected value is a list" in shown(outputs["the test's own mistake"])
+
+
+def test_warnings_and_stderr_in_a_test_cell_cost_nothing(outputs):
+    """nbgrader gives 0 to a test cell with any output on stderr."""
+    kinds = [(o.output_type, o.get("name")) for o in outputs["noisy tested"]]
+    assert set(kinds) == {("stream", "stdout"), ("execute_result", None)}
+    text = "".join(o.text for o in outputs["noisy tested"] if o.output_type == "stream")
+    assert "careful" in text and "hello" in text
+    assert outputs["noisy tested"][-1].data["text/plain"] == "2"
+    assert {o.name for o in outputs["noisy again"]} == {"stderr"}
+
+
+def test_nbgrader_grades_the_outputs_as_meant(outputs):
+    pytest.importorskip("nbgrader")
+    from nbformat.v4 import new_code_cell
+    from nbgrader.utils import determine_grade
+
+    def grade(name):
+        cell = new_code_cell(CELLS[name], outputs=outputs[name])
+        cell.metadata["nbgrader"] = {"grade": True, "solution": False, "points": 3, "grade_id": "t"}
+        return determine_grade(cell)[0]
+
+    assert grade("noisy tested") == 2
+    assert grade("product tested again") == 3
+    for name in ("stub tested", "broken tested", "failed", "product tested", "assert"):
+        assert grade(name) == 0, name
+
+
+def test_a_failed_check_is_its_message(outputs):
+    assert name_of(outputs["failed"]) == "CheckFailed"
+    assert shown(outputs["failed"]).splitlines() == [
+        "relu  x (3,) float64: wrong in all 3 elements",
+        "  got       [1. 1. 1.] float64 (3,)",
+        "  expected  [2. 2. 2.] float64 (3,)",
+        "  try       double it",
+    ]
+    assert shown(outputs["again"]).startswith("the result: wrong value")
+
+
+def test_a_plain_assert_is_its_message(outputs):
+    assert shown(outputs["assert"]) == "it must be 2"
+    assert shown(outputs["assert without a message"]) == "the test failed: assert False"
+
+
+def test_a_forbidden_route_fails_the_test_until_it_is_rewritten(outputs):
+    number = list(CELLS).index("product") + 1
+    assert shown(outputs["product tested"]).splitlines() == [
+        "product uses a library's matrix product, which this exercise forbids",
+        f"  where     cell [{number}], line 3: a.dot",
+        "  try       write the sum over the inner index yourself",
+    ]
+    assert outputs["product tested again"] == []
+
+
+def test_earlier_results_end_with_the_cell(outputs):
+    for name in ("earlier result", "the same in another cell"):
+        (value,) = outputs[name]
+        assert value.data["text/plain"] == "True"
+
+
+def test_the_whole_traceback_is_still_there_for_who_asks(outputs):
+    assert "Traceback (most recent call last)" in shown(outputs["whole traceback"])
+
+
+def test_without_ipython_importing_here_is_harmless(course):
+    import subprocess
+
+    code = "import tito.here, sys; print(sys.path[0])"
+    folder = course / "modules" / "02_loops"
+    root = Path(__file__).resolve().parents[1]
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=folder,
+        env={"PYTHONPATH": str(root), "PATH": ""},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.stdout.strip(), done.stderr) == (str(course), "")
