@@ -518,8 +518,11 @@ class ArrayNode:
 
     def over(self, memory: np.ndarray) -> np.ndarray:
         """The array, lying in a region's memory."""
-        if self.nbytes == 0:
+        if self.dtype.itemsize == 0:
             array = _empty(self.shape, self.dtype)
+        elif self.nbytes == 0:
+            memory = _zeros(self.dtype.itemsize, np.uint8)
+            array = view_of(memory, self.dtype, self.shape, self.strides, 0)
         else:
             array = view_of(memory, self.dtype, self.shape, self.strides, self.offset)
         array.flags.writeable = self.writeable

@@ -164,7 +164,7 @@ class Server:
 
     def _named(self, obj: Any, encoder: wire.Encoder) -> list:
         def no_value(part: Any, trial: wire.Encoder) -> list:
-            if part is obj:
+            if part is obj and not _is_exception_class(obj):
                 raise _CannotCross
             return self._opaque(part, trial)
 
@@ -182,7 +182,7 @@ class Server:
         """The node of what stays here."""
         if isinstance(obj, Callback):
             return ["cb", obj.number]
-        if isinstance(obj, type) and issubclass(obj, BaseException):
+        if _is_exception_class(obj):
             return class_node(obj, self._handles)
         for number, array in self._counted.items():
             if array is obj:
@@ -262,6 +262,10 @@ class Server:
         if not worked:
             raise judge_error(*answer)
         return answer
+
+
+def _is_exception_class(obj: Any) -> bool:
+    return isinstance(obj, type) and issubclass(obj, BaseException)
 
 
 def _generator(decoder: wire.Decoder, kind: str, state: Any, legacy: bool) -> Any:

@@ -145,14 +145,15 @@ class Memory:
         full = [i for i in new if arrays[i].size]
         for span in wire.spans([wire.bounds(arrays[i]) for i in full]):
             self._numbers += 1
+            number = self._numbers
             members = wire.Span(span.lo, span.hi, [full[i] for i in span.members])
-            node, contents = wire.place_span(members, arrays, self._numbers, encoder)
+            node, contents = wire.place_span(members, arrays, number, encoder)
             regions.append([*node, span.lo & 63])
             for i, (offset, content) in zip(members.members, contents):
-                nodes[i] = self._node(arrays[i], call, self._numbers, offset, content)
+                nodes[i] = self._node(arrays[i], call, number, offset, content)
             if call is not None:
                 parts = [arrays[i] for i in members.members]
-                region = Region(self._numbers, span.lo, span.hi - span.lo, parts)
+                region = Region(number, span.lo, span.hi - span.lo, parts)
                 call.regions.append(region)
                 self._regions[region.number] = (call, region)
         return nodes, regions
