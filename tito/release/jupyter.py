@@ -79,7 +79,12 @@ def lab_command(course: Course, ref: ModuleRef, *, browser: bool, port: int | No
         "--LabApp.news_url=None",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         "--LabApp.extension_manager=readonly",
+        # The address is printed all the same; the rest of the log is for its developers.
+        "--Application.log_level=WARN",
     ]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        # As root in a container; Jupyter would refuse and say how to go on.
+        command.append("--ServerApp.allow_root=True")
     if port is not None:
         command.append(f"--ServerApp.port={port}")
     return command if browser else [*command, "--no-browser"]
@@ -95,11 +100,14 @@ def run_lab(course: Course, ref: ModuleRef, *, browser: bool, port: int | None) 
             hint=f'"{sys.executable}" -m pip install -r requirements.txt',
         )
     command = lab_command(course, ref, browser=browser, port=port)
-    process = subprocess.Popen(command, cwd=course.root, env=environment(course))
+    os.chdir(course.root)
+    if os.name == "posix":
+        # In tito's place, so that Ctrl-C and every other signal reach JupyterLab itself.
+        sys.stdout.flush()
+        os.execve(command[0], command, environment(course))
+    process = subprocess.Popen(command, env=environment(course))
     while True:
         try:
-            code = process.wait()
-            return 0 if code in (0, -2, 130) else code
+            return process.wait()
         except KeyboardInterrupt:
-            # The terminal sent Ctrl-C to JupyterLab too; it asks or ends by itself.
-            continue
+            continue  # JupyterLab got the Ctrl-C too; it asks, or ends by itself
