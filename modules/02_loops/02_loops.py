@@ -41,11 +41,11 @@ The five kernels are all that a small neural network needs. At the end of the mo
 
 # %%
 try:
-    import tito.here  # noqa: F401  this course folder comes first on sys.path; prints nothing
+    import tito.here  # the package of this course folder comes first; prints nothing
 except ModuleNotFoundError:
     raise ImportError(
-        "this kernel is another Python than the one TinyKernels is installed in: choose the "
-        "course's kernel at the top right, or run `tito doctor` in a terminal to see both"
+        "This notebook runs in a Python that does not know this course: choose the course's "
+        "kernel (Kernel, Change Kernel), or run `tito doctor` in a terminal."
     ) from None
 
 # %%
@@ -158,7 +158,7 @@ Where does that factor go? The processor multiplies and adds two numbers in one 
 </g>
 </svg>">
 
-You will measure in exercise 3 which of the five boxes is the dear one. For now the loops may be slow. They must be right.
+In exercise 3 you will measure how much of the time is blue. For now the loops may be slow. They must be right.
 
 **Rules that hold for all kernels of this course.** Arrays are float32 or float64, all of a call in one dtype, and so is the result. A result is a new array and inputs are never changed. Empty inputs are no special case: they give what the mathematics says, and an empty sum is 0. Wrong types raise `TypeError`, wrong sizes and values `ValueError`, before any work.
 """
@@ -274,7 +274,7 @@ def check_matmul(a, b):
     >>> check_matmul(np.zeros((2, 3)), np.zeros((3, 4)))
     (2, 3, 4)
     """
-    # Hint: check_float_array does most of it, its last argument too. About 5 lines.
+    # Hint: check_float_array does most of it, its last argument too. About 6 lines.
     ### BEGIN SOLUTION
     m, k = check_float_array("a", a, ndim=2)
     inner, n = check_float_array("b", b, ndim=2, dtype=a.dtype)
@@ -608,7 +608,7 @@ def matmul_loops(a, b):
     >>> matmul_loops(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]]))
     array([[11.]])
     """
-    # Hint: float(a[i, p]) * float(b[p, j]) is a product in float64. About 8 lines.
+    # Hint: float(a[i, p]) * float(b[p, j]) is a product in float64. About 9 lines.
     ### BEGIN SOLUTION
     m, k, n = check_matmul(a, b)
     c = np.zeros((m, n), a.dtype)
@@ -1013,7 +1013,7 @@ def layernorm_loops(x, gamma, beta, eps=1e-5):
     >>> layernorm_loops(np.array([[1.0, 3.0]]), np.ones(2), np.zeros(2), eps=3.0)
     array([[-0.5,  0.5]])
     """
-    # Hint: a list of Python floats for each row makes both passes short. About 14 lines.
+    # Hint: a list of Python floats for each row makes both passes short. About 15 lines.
     ### BEGIN SOLUTION
     m, n = check_float_array("x", x, ndim=2)
     for name, vector in (("gamma", gamma), ("beta", beta)):
@@ -1211,7 +1211,7 @@ def conv2d_loops(x, w, padding=0):
     >>> conv2d_loops(np.array([[[1.0, 2.0, 4.0]]]), np.array([[[[-1.0, 1.0]]]]))
     array([[[1., 2.]]])
     """
-    # Hint: np.ndindex(o, rows, columns) is three loops in one. About 14 lines.
+    # Hint: np.ndindex(o, rows, columns) is three loops in one. About 16 lines.
     ### BEGIN SOLUTION
     c, height, width = check_float_array("x", x, ndim=3)
     o, channels, r, s = check_float_array("w", w, ndim=4, dtype=x.dtype)
@@ -1340,7 +1340,7 @@ print(
 """
 ## Use it: a network of two layers
 
-Four of your kernels make a small neural network. It looks at points of the plane and says how likely each lies inside a circle: matrix product, ReLU, matrix product, softmax. The first layer's weights are random, the second's were fitted by NumPy. The cell runs the same network on your kernels and on NumPy.
+Matrix product, ReLU, matrix product, softmax: that is a small neural network. This one looks at points of the plane and says how likely each lies inside a circle. The first layer's weights are random, the second's were fitted by NumPy. The cell runs the same network on your kernels and on NumPy.
 """
 
 # %% tags=["raises-exception"]
@@ -1481,12 +1481,12 @@ Your answers here are read by a person. Three to six sentences each; numbers fro
 
 ## In production
 
-Large libraries keep slow, obvious kernels for the same purpose. oneDNN has a `ref_` implementation beside its fast ones, and its tests compare the two. ONNX ships a reference evaluator in NumPy that runtimes are checked against. NumPy's own `@` falls back to three plain loops for types that BLAS does not know. What changes on the way to production is the speed; the specification stays.
+Large libraries keep slow, obvious kernels for the same purpose. oneDNN has `ref_` kernels beside its fast ones, and its test driver, benchdnn, compares with a plain reference of its own. ONNX ships a reference evaluator in Python and NumPy that shows what each operator means. NumPy's own `@` falls back to three plain loops for types that BLAS does not know. What changes on the way to production is the speed; the specification stays.
 
 **References**
 
 - D. Goldberg, *What Every Computer Scientist Should Know About Floating-Point Arithmetic*, ACM Computing Surveys 23(1), 1991.
-- N. J. Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd edition, SIAM 2002: chapter 3 on sums and products, chapter 4 on summation.
+- N. J. Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd edition, SIAM 2002: chapter 3 on inner products, chapter 4 on summation.
 - J. L. Ba, J. R. Kiros, G. E. Hinton, *Layer Normalization*, arXiv:1607.06450, 2016.
 - V. Dumoulin, F. Visin, *A guide to convolution arithmetic for deep learning*, arXiv:1603.07285, 2016.
 - NEP 50, *Promotion rules for Python scalars*: why a Python float gives way to a `np.float32`.

@@ -1,8 +1,8 @@
-"""Right, but the sum over the inner index is NumPy's: nothing in this exercise may count."""
+"""Right, but the library adds up: nothing in this exercise may count."""
 
 EXERCISE = "matmul_loops"
 FAILS_IN = "matmul_loops-test"
-PHRASE = "np.sum"
+PHRASE = "is a library's sum, which this exercise forbids"
 FORBIDDEN = "sum"
 SOURCE = """\
 def matmul_loops(a, b):
