@@ -109,8 +109,10 @@ def _audit_one(course: Course, ref: ModuleRef, nbgrader: bool) -> bool:
 
     if nbgrader:
         from tito.grading.audit.crosscheck import crosscheck
+        from tito.notebook import load
+        from tito.release.version import student_ipynb
 
-        report = crosscheck(course, ref, _progress)
+        report = crosscheck(course, ref, student_ipynb(load(ref.source)), _progress)
     else:
         report = audits.audit(course, ref, _progress)
     _progress("")

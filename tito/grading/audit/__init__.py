@@ -2,38 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from tito.course import Course, ModuleRef
 from tito.errors import UserError
 from tito.grading.audit import generated, handmade, judged
-from tito.grading.audit.remembered import is_green, remember
+from tito.grading.audit.remembered import fingerprint, is_green, remember
+from tito.grading.audit.report import Report, cpu_seconds
 from tito.notebook import Notebook, load
 
 __all__ = ["CPU_SECONDS", "Report", "audit", "ensure_green", "is_green"]
 
 CPU_SECONDS = 60.0
-
-
-@dataclass
-class Report:
-    """What an audit found. `parts` holds (name, what was tried, CPU seconds)."""
-
-    module: str
-    problems: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    parts: list[tuple[str, str, float]] = field(default_factory=list)
-
-    @property
-    def green(self) -> bool:
-        return not self.problems
-
-    @property
-    def cpu_seconds(self) -> float:
-        return sum(seconds for _, _, seconds in self.parts)
 
 
 def audit(course: Course, ref: ModuleRef, say: Callable[[str], None] = lambda text: None) -> Report:
@@ -46,12 +27,15 @@ def audit(course: Course, ref: ModuleRef, say: Callable[[str], None] = lambda te
     setting = setting_of(course, ref, master)
     mutants = handmade.read_all(folder)
     report = Report(ref.name)
+    # Taken now: what is edited while the audit runs was not audited.
+    audited = fingerprint(course, ref)
+    remember(course, ref, None)
 
     def part(name: str, tried: str, problems: Iterable[str]) -> None:
         say(name)
-        before = _cpu()
+        before = cpu_seconds()
         report.problems += problems
-        report.parts.append((name, tried, _cpu() - before))
+        report.parts.append((name, tried, cpu_seconds() - before))
 
     part("reference", "full points everywhere", judged.reference(master, setting))
     if report.problems:
@@ -60,7 +44,9 @@ def audit(course: Course, ref: ModuleRef, say: Callable[[str], None] = lambda te
     part("blanks", "no point anywhere", judged.blanks(master, setting))
     part("hand-made mutants", f"{len(mutants)}", judged.hand_made(master, mutants, setting))
     _generated(report, master, course, folder, say)
-    remember(course, ref, report.green)
+    if report.cpu_seconds > CPU_SECONDS:
+        report.notes.append(f"an audit is meant to take at most {CPU_SECONDS:g} s CPU")
+    remember(course, ref, audited if report.green else None)
     return report
 
 
@@ -68,7 +54,7 @@ def _generated(
     report: Report, master: Notebook, course: Course, folder: Path, say: Callable[[str], None]
 ) -> None:
     say("generated mutants")
-    before = _cpu()
+    before = cpu_seconds()
     found = generated.run(master, course.root, generated.read_equivalent(folder))
     report.problems += [f"{test} is red for the reference in the warm child" for test in found.red]
     report.problems += [
@@ -79,7 +65,7 @@ def _generated(
     for entry in found.unused:
         report.notes.append(f"entry that excuses nothing: {entry.was}   ->   {entry.becomes}")
     tried = f"{found.tried}, of which {len(found.excused)} change nothing"
-    report.parts.append(("generated mutants", tried, _cpu() - before))
+    report.parts.append(("generated mutants", tried, cpu_seconds() - before))
 
 
 def setting_of(course: Course, ref: ModuleRef, master: Notebook) -> judged.Setting:
@@ -110,8 +96,3 @@ def ensure_green(
             path=ref.source,
             hint=f"tito audit {ref.name}",
         )
-
-
-def _cpu() -> float:
-    """CPU seconds of this process and its children so far."""
-    return sum(os.times()[:4])

@@ -40,11 +40,12 @@ def is_green(course: Course, ref: ModuleRef) -> bool:
     return _read(course).get(ref.name) == fingerprint(course, ref)
 
 
-def remember(course: Course, ref: ModuleRef, green: bool) -> None:
+def remember(course: Course, ref: ModuleRef, green: str | None) -> None:
+    """Note the fingerprint with which the module was found green; None forgets it."""
     known = _read(course)
     known.pop(ref.name, None)
     if green:
-        known[ref.name] = fingerprint(course, ref)
+        known[ref.name] = green
     write_atomic(course.root / FILE, json.dumps(known, indent=1, sort_keys=True) + "\n")
 
 

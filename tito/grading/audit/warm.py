@@ -156,7 +156,7 @@ def _in_a_fork(
 
 
 def _limit(seconds: float) -> None:
-    """The kernel ends this process after so much CPU time, and after ten times that by the clock."""
+    """Have the kernel end this process after so much CPU time, or ten times that of the clock."""
     import resource
 
     whole = max(1, round(seconds))

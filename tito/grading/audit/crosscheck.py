@@ -1,0 +1,179 @@
+"""What nbgrader, alone, makes of a module: every module is also a plain nbgrader assignment."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
+
+from tito.course import Course, ModuleRef
+from tito.errors import UserError
+from tito.files import write_atomic
+from tito.grading.audit.report import Report, cpu_seconds
+from tito.notebook import Notebook, Role, load, read_ipynb, write_ipynb
+
+# What only one of the two writes, or writes in its own way.
+OWN_KEYS = ("checksum",)
+CONFIG = """\
+c = get_config()
+c.CourseDirectory.course_id = "audit"
+c.ExecutePreprocessor.timeout = 300
+"""
+
+
+class NbGrader:
+    """A scratch course folder and nbgrader's commands in it."""
+
+    def __init__(self, folder: Path, course: Course, name: str) -> None:
+        self.folder = folder
+        self.name = name
+        write_atomic(folder / "nbgrader_config.py", CONFIG)
+        # So that a module's first cell finds a course folder above it.
+        (folder / "modules").mkdir()
+        shutil.copytree(
+            course.package, folder / "tinykernels", ignore=shutil.ignore_patterns("__pycache__")
+        )
+
+    def notebook(self, *parts: str) -> Path:
+        return self.folder.joinpath(*parts, self.name, f"{self.name}.ipynb")
+
+    def call(self, *words: str) -> str:
+        """What the command prints; its exit code says little (validate ends with 0 on failure)."""
+        done = subprocess.run(
+            [sys.executable, "-m", "nbgrader", *words],
+            cwd=self.folder,
+            env=self._environment(),
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+        )
+        if done.returncode:
+            raise UserError(f"nbgrader {words[0]} fails", text=(done.stdout + done.stderr)[-1500:])
+        return done.stdout + done.stderr
+
+    def _environment(self) -> dict[str, str]:
+        """The commands beside this Python first (nbgrader calls alembic), no settings of a user."""
+        home = str(Path(__file__).resolve().parents[3])
+        paths = {
+            "PATH": [str(Path(sys.executable).parent), os.environ.get("PATH", "")],
+            "PYTHONPATH": [home, os.environ.get("PYTHONPATH", "")],
+        }
+        scratch = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
+        return {
+            **os.environ,
+            **{key: os.pathsep.join(p for p in parts if p) for key, parts in paths.items()},
+            **{key: str(self.folder / ".jupyter" / key.lower()) for key in scratch},
+            "MPLBACKEND": "agg",
+        }
+
+
+def crosscheck(
+    course: Course,
+    ref: ModuleRef,
+    student: str,
+    say: Callable[[str], None] = lambda text: None,
+) -> Report:
+    """Compare nbgrader's own validate, generate_assignment and autograde with ours.
+
+    student : our student version, as text
+    """
+    master = load(ref.source)
+    report = Report(ref.name)
+    with tempfile.TemporaryDirectory(prefix="tito-nbgrader-") as scratch:
+        nbgrader = NbGrader(Path(scratch), course, ref.name)
+        write_atomic(nbgrader.notebook("source"), write_ipynb(master))
+        _copy_data(ref, nbgrader.notebook("source").parent)
+        steps = (
+            ("generate_assignment", "the same student version", _generated(nbgrader, student)),
+            ("validate", "passes on the reference, fails on the stub", _validated(nbgrader)),
+            ("autograde", "full and zero", _autograded(nbgrader, master)),
+        )
+        for name, tried, problems in steps:
+            say(f"nbgrader {name}")
+            before = cpu_seconds()
+            report.problems += problems
+            report.parts.append((name, tried, cpu_seconds() - before))
+            if report.problems and name == "generate_assignment":
+                break
+    return report
+
+
+def _copy_data(ref: ModuleRef, folder: Path) -> None:
+    for path in sorted(ref.folder.iterdir()):
+        if path.is_file() and path not in (ref.py, ref.ipynb) and ".orig" not in path.name:
+            shutil.copy(path, folder)
+
+
+def _generated(nbgrader: NbGrader, student: str) -> Iterator[str]:
+    nbgrader.call("generate_assignment", nbgrader.name, "--force")
+    theirs = read_ipynb(nbgrader.notebook("release").read_bytes())
+    yield from differences(read_ipynb(student.encode()), theirs)
+
+
+def differences(ours: Notebook, theirs: Notebook) -> Iterator[str]:
+    """Where two student versions differ in cell types, sources or nbgrader metadata."""
+    if len(ours.cells) != len(theirs.cells):
+        yield f"we release {len(ours.cells)} cells, nbgrader {len(theirs.cells)}"
+        return
+    for mine, other in zip(ours.cells, theirs.cells):
+        if mine.kind != other.kind:
+            yield f"{mine.label}: we release a {mine.kind} cell, nbgrader a {other.kind} cell"
+        if mine.source != other.source:
+            yield f"{mine.label}: nbgrader releases another text: {_first_other(mine, other)}"
+        if _metadata(mine) != _metadata(other):
+            yield f"{mine.label}: nbgrader's metadata is {_metadata(other)}, ours {_metadata(mine)}"
+
+
+def _first_other(mine, other) -> str:
+    lines = zip([*mine.source.split("\n"), "(end)"], [*other.source.split("\n"), "(end)"])
+    a, b = next(((a, b) for a, b in lines if a != b), ("", ""))
+    return f"{b.strip()!r}, we {a.strip()!r}"
+
+
+def _metadata(cell) -> dict:
+    return {k: v for k, v in cell.nbgrader.items() if k not in OWN_KEYS}
+
+
+def _validated(nbgrader: NbGrader) -> Iterator[str]:
+    """`validate` in the words it prints."""
+    said = nbgrader.call("validate", str(nbgrader.notebook("source")))
+    if "Success" not in said or "FAILED" in said:
+        yield f"nbgrader validate fails on the reference: {said.strip()[-600:]}"
+    said = nbgrader.call("validate", str(nbgrader.notebook("release")))
+    if "VALIDATION FAILED" not in said:
+        yield f"nbgrader validate passes the stub: {said.strip()[-600:]}"
+
+
+def _autograded(nbgrader: NbGrader, master: Notebook) -> Iterator[str]:
+    released = json.loads(nbgrader.notebook("release").read_text("utf-8"))
+    write_atomic(nbgrader.notebook("submitted", "stub"), json.dumps(released))
+    answered = _with_answers(released, master)
+    write_atomic(nbgrader.notebook("submitted", "full"), json.dumps(answered))
+    nbgrader.call("autograde", nbgrader.name, "--force")
+    nbgrader.call("export", "--to", "grades.csv")
+    with (nbgrader.folder / "grades.csv").open(encoding="utf-8", newline="") as file:
+        scores = {row["student_id"]: Fraction(row["raw_score"]) for row in csv.DictReader(file)}
+    tests = master.of_role(Role.TEST)
+    wanted = {"full": sum((c.points or Fraction(0) for c in tests), Fraction(0)), "stub": 0}
+    for name, points in wanted.items():
+        if scores.get(name) != points:
+            yield f"nbgrader autograde gives the {name} {scores.get(name)} points, not {points}"
+
+
+def _with_answers(released: dict, master: Notebook) -> dict:
+    """The student version with the reference's solutions filled in."""
+    answers = {c.grade_id: c.source for c in master.of_role(Role.SOLUTION)}
+    cells = []
+    for cell in released["cells"]:
+        grade_id = cell["metadata"].get("nbgrader", {}).get("grade_id")
+        source = answers.get(grade_id) if grade_id else None
+        cells.append({**cell, "source": source} if source is not None else cell)
+    return {**released, "cells": cells}
