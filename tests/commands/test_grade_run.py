@@ -9,7 +9,7 @@ import pytest
 
 from tito.cli import main
 
-MASTER = '''\
+MASTER = """\
 # %% [markdown]
 # # Areas
 
@@ -27,7 +27,7 @@ assert area(0, 7) == 0, "an empty field"
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "why", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # Because.
-'''  # noqa: E501 (a cell's metadata stands on one line)
+"""  # noqa: E501 (a cell's metadata stands on one line)
 
 
 def notebook(body):

@@ -35,7 +35,7 @@ def test_the_table_has_a_line_a_student():
     lines = report.table(rows(), width=100).split("\n")
     assert len(lines) == 4
     assert lines[1].split()[:2] == ["ann", "2.33/2.33"]
-    assert "blur-test: wrong from row 1 on" in lines[2] and "(1 deviation)" in lines[2]
+    assert "blur-test: wrong from row 1 on" in lines[2] and "(1 note)" in lines[2]
     assert "broken: the file is empty" in lines[3]
     assert all(len(line) <= 100 for line in lines)
 

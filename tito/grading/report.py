@@ -43,7 +43,7 @@ def _summary(row: Row) -> str:
     parts = [f"{c.id}: {_first_line(c.message) or c.status}" for c in wrong]
     if result.deviations:
         count = len(result.deviations)
-        parts.append(f"({count} deviation{'s' if count > 1 else ''})")
+        parts.append(f"({count} note{'s' if count > 1 else ''})")
     return "; ".join(parts)
 
 

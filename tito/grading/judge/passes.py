@@ -80,8 +80,11 @@ class Walk:
 
     def step(self, step: Step) -> None:
         """Run a cell on the sides it belongs to."""
-        if step.in_s and step.label not in self.book.undone:
-            self._in_s(step)
+        if step.in_s:
+            if step.label in self.book.undone:
+                self._left_out(step)
+            else:
+                self._in_s(step)
         self.students |= step.defines
         if step.in_g:
             self._in_g(step)
@@ -94,12 +97,18 @@ class Walk:
             self.book.undone.add(step.label)
         if self.hide:
             return
-        for notice in outcome.notices:
-            self.book.remarks.append(f"{step.label}: {notice}")
+        if outcome.notices:
+            self.book.remarks.append(tidy(f"{step.label}: {', '.join(outcome.notices)}"))
         if outcome.status != "ok" and step.kind != "imports":
             place = f"{step.label}, line {outcome.line}" if outcome.line else step.label
             self.book.raised.append(tidy(f"{place}: {outcome.message}"))
         self._remember_missing(step, outcome.status)
+
+    def _left_out(self, step: Step) -> None:
+        """A cell that ended its process before is not run again; the first reason stays."""
+        for name in step.defines:
+            why = f"{step.label} was left out: it ended the grading"
+            self.book.context.missing.setdefault(name, (DIED, why))
 
     def _remember_missing(self, step: Step, status: str) -> None:
         """Why a name will not be there, told now: later the process may have seen too much."""
