@@ -16,12 +16,15 @@ from contextlib import contextmanager
 from typing import Any
 
 
+MOST_QUEUED = 8  # messages of one lane: an honest peer sends one and waits
+
+
 class Lanes:
     """Hands each message to the thread that waits on its lane.
 
     read  : blocks for the next message; (lane, message), or None if it was dealt with in passing.
             What it raises ends all waiting, for good.
-    stray : called, in the thread that read it, with a message whose lane nobody waits on
+    stray : called, in the thread that read it, with a message of a lane that is not open
     """
 
     def __init__(
@@ -32,33 +35,44 @@ class Lanes:
         lock = threading.Lock()
         self._changed = threading.Condition(lock)
         self._needed = threading.Condition(lock)  # wakes the standby alone: it seldom has work
-        self._boxes: dict[int, deque] = {}  # of the lanes that somebody waits on
+        self._boxes: dict[int, deque] = {}  # of the open lanes
+        self._opened: dict[int, int] = {}  # lane -> how many times
         self._reading = False
+        self._waiting = 0
         self._busy = 0
         self._standby: threading.Thread | None = None
         self._failure: BaseException | None = None
 
-    def take(self, lane: int) -> Any:
-        """The next message of a lane; waits for it."""
-        box: deque = deque()
+    @contextmanager
+    def open(self, lane: int) -> Iterator[None]:
+        """Messages of the lane are kept for `take`; by the same thread again, nested."""
         with self._changed:
-            assert lane not in self._boxes, f"two threads wait on lane {lane}"
-            self._boxes[lane] = box
+            self._boxes.setdefault(lane, deque())
+            self._opened[lane] = self._opened.get(lane, 0) + 1
         try:
-            while True:
-                with self._changed:
-                    while not box and self._reading and self._failure is None:
-                        self._changed.wait()
-                    if box:
-                        return box.popleft()
-                    self._raise_failure()
-                    self._reading = True
-                self._read_one()
+            yield
         finally:
             with self._changed:
-                del self._boxes[lane]
-                if self._busy:
-                    self._needed.notify()
+                self._opened[lane] -= 1
+                if not self._opened[lane]:
+                    del self._opened[lane], self._boxes[lane]
+
+    def take(self, lane: int) -> Any:
+        """The next message of an open lane; waits for it."""
+        box = self._boxes[lane]
+        while True:
+            with self._changed:
+                self._waiting += 1
+                while not box and self._reading and self._failure is None:
+                    self._changed.wait()
+                self._waiting -= 1
+                if box:
+                    self._call_standby()
+                    return box.popleft()
+                if self._failure is not None:
+                    raise self._failure.with_traceback(None)
+                self._reading = True
+            self._read_one()
 
     @contextmanager
     def busy(self) -> Iterator[None]:
@@ -87,10 +101,6 @@ class Lanes:
         with self._changed:
             return self._changed.wait_for(lambda: not self._reading, seconds)
 
-    def _raise_failure(self) -> None:
-        if self._failure is not None:
-            raise self._failure.with_traceback(None)
-
     def _read_one(self) -> None:
         """Read and deliver one message; called by whoever has taken the role of the reader."""
         failure = None
@@ -104,22 +114,25 @@ class Lanes:
             self._reading = False
             self._failure = self._failure or failure
             self._changed.notify_all()
-            if self._busy:
-                self._needed.notify()
+            self._call_standby()
 
     def _deliver(self, lane: int, message: Any) -> None:
         with self._changed:
             box = self._boxes.get(lane)
-            if box is not None:
+            if box is not None and len(box) < MOST_QUEUED:
                 box.append(message)
                 return
         self._stray(lane, message)
+
+    def _call_standby(self) -> None:
+        if self._busy and not self._waiting or self._failure is not None:
+            self._needed.notify()
 
     def _stand_by(self) -> None:
         """The reader of last resort, while somebody is busy and nobody waits."""
         while True:
             with self._changed:
-                while self._failure is None and (self._reading or self._boxes or not self._busy):
+                while self._failure is None and (self._reading or self._waiting or not self._busy):
                     self._needed.wait()
                 if self._failure is not None:
                     return

@@ -47,6 +47,7 @@ class Server:
         self._memory = Memory()
         self._handles = Handles()
         self._callbacks: dict[int, Callback] = {}
+        self._bound: dict[int, str] = {}  # id of what the judge knows by name -> name
         self._counted: dict[int, Any] = {}  # number -> the counted array as it came
         self._lanes = Lanes(self._read, self._stray)
         self._here = threading.local()
@@ -57,8 +58,9 @@ class Server:
     def serve(self, lane: int = 0) -> None:
         """Answer the requests of one lane for ever."""
         self._here.lane = lane
-        while True:
-            self._answer(self._lanes.take(lane))
+        with self._lanes.open(lane):
+            while True:
+                self._answer(self._lanes.take(lane))
 
     def _read(self) -> tuple[int, wire.Frame]:
         try:
@@ -70,6 +72,7 @@ class Server:
     def _stray(self, lane: int, frame: wire.Frame) -> None:
         """A first request from another thread of the judge gets a thread here."""
         if lane < 0 and frame.body[0] == "do":
+            self._lanes.open(lane).__enter__()  # for good, and before the next message is read
 
             def work() -> None:
                 self._here.lane = lane
@@ -157,12 +160,14 @@ class Server:
             found = []
             for name in wanted:
                 if name in self._cells.namespace:
-                    found.append([name, *self._named(self._cells.namespace[name], encoder)])
+                    found.append([name, *self._named(name, encoder)])
             return found
 
         return encode
 
-    def _named(self, obj: Any, encoder: wire.Encoder) -> list:
+    def _named(self, name: str, encoder: wire.Encoder) -> list:
+        obj = self._cells.namespace[name]
+
         def no_value(part: Any, trial: wire.Encoder) -> list:
             if part is obj and not _is_exception_class(obj):
                 raise _CannotCross
@@ -173,6 +178,7 @@ class Server:
             trial.value(obj)
             return ["v", encoder.value(obj)]
         except (TypeError, _CannotCross):
+            self._bound[id(obj)] = name
             kind = "c" if isinstance(obj, type) else "f" if callable(obj) else "o"
             return ["p", kind, (obj if kind == "c" else type(obj)).__name__[:80]]
 
@@ -187,6 +193,9 @@ class Server:
         for number, array in self._counted.items():
             if array is obj:
                 return ["counted", number]
+        name = self._bound.get(id(obj))
+        if name is not None and self._cells.namespace.get(name) is obj:
+            return ["n", name]
         return self._handles.node(obj)
 
     def _special(self, node: list, decoder: wire.Decoder) -> Any:
@@ -235,14 +244,15 @@ class Server:
 
     def _call_back(self, number: int, args: tuple, kwargs: dict) -> Any:
         lane = self._lane()
-        with self._lock:
-            encoder = wire.Encoder(self._opaque)
-            body = ["cb", lane, number, encoder.value(args), encoder.value(kwargs)]
-            self._send(body, encoder, with_changes=True)
-        frame = self._lanes.take(lane)
-        while frame.body[0] == "do":  # the callback itself uses something of ours
-            self._answer(frame)
+        with self._lanes.open(lane):
+            with self._lock:
+                encoder = wire.Encoder(self._opaque)
+                body = ["cb", lane, number, encoder.value(args), encoder.value(kwargs)]
+                self._send(body, encoder, with_changes=True)
             frame = self._lanes.take(lane)
+            while frame.body[0] == "do":  # the callback itself uses something of ours
+                self._answer(frame)
+                frame = self._lanes.take(lane)
         _, _, worked, node, changed, dropped = frame.body
         self._let_go(dropped)
         with self._lock:
@@ -255,9 +265,10 @@ class Server:
 
     def _ask_element(self, question: list) -> bytes:
         lane = self._lane()
-        with self._lock:
-            self._link.write([question[0], lane, *question[1:]])
-        frame = self._lanes.take(lane)
+        with self._lanes.open(lane):
+            with self._lock:
+                self._link.write([question[0], lane, *question[1:]])
+            frame = self._lanes.take(lane)
         _, _, worked, answer = frame.body
         if not worked:
             raise judge_error(*answer)

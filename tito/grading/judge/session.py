@@ -14,6 +14,7 @@ from tito.grading.judge.memory import Call, Changes, Memory
 from tito.grading.judge.watch import Watch
 from tito.grading.lanes import Lanes
 from tito.grading.limits import Limits
+from tito.grading.sandbox.outside import Outside
 from tito.grading.stage import Stage
 
 MOST_BYTES = 4 << 30  # of all answers of one process
@@ -82,9 +83,10 @@ class Session:
         self._threads: dict[int, int] = {}  # thread of the judge -> its lane
         self._ending = threading.Lock()
         self._main = threading.get_ident()
-        self.watch = Watch(self.channel, limits.idle, self._out_of_limits)
+        outside = Outside(self.channel.pid, stage.scratch, limits.files)
+        self.watch = Watch(self.channel, limits.idle, self._out_of_limits, outside.excess)
         try:
-            with self.watch.allow(START_CPU, START_WALL):
+            with self.watch.allow(START_CPU, START_WALL), self._lanes.open(0):
                 self._hello(self._lanes.take(0))
         except StudentDied as reason:
             said = self.channel.take_output().strip()
@@ -115,12 +117,9 @@ class Session:
         lane = self._my_lane()
         nonce = os.urandom(8)
         try:
-            self._send_request(["do", lane, nonce], operation, parts, encoder, call)
-            while True:
-                frame = self._lanes.take(lane)
-                if frame.body[0] != "cb":
-                    break
-                self._asker.serve_callback(self, lane, frame)
+            with self._lanes.open(lane):
+                self._send_request(["do", lane, nonce], operation, parts, encoder, call)
+                frame = self._wait_for_answer(lane)
             try:
                 wire._require(frame.body[0] == "re" and frame.body[2] == nonce, "not asked for")
                 with self.lock:
@@ -131,6 +130,13 @@ class Session:
             if call is not None:
                 with self.lock:
                     self.memory.end(call)
+
+    def _wait_for_answer(self, lane: int) -> wire.Frame:
+        while True:
+            frame = self._lanes.take(lane)
+            if frame.body[0] != "cb":
+                return frame
+            self._asker.serve_callback(self, lane, frame)
 
     def _send_request(
         self,

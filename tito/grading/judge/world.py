@@ -14,6 +14,7 @@ starts a fresh process and runs the earlier cells again.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import warnings
@@ -136,6 +137,7 @@ class World:
         self._why: dict[str, str] = {}  # name -> why it is not there
         self._test: _Test | None = None
         self._raised = Raised()
+        self._bound: dict[str, Proxy] = {}  # what tests know by name
         self._callbacks: dict[int, Any] = {}
         self._counted: dict[int, CountedArray] = {}
         self._numbers: dict[int, int] = {}  # id of a callback or counted array -> number
@@ -166,9 +168,22 @@ class World:
             output = self._session.channel.take_output() if self._session else ""
             outcome = CellOutcome(status, str(death), output)
         else:
-            self._cells.append(cell)  # one that raised too: its first half has run
+            if self._memory_is_full(outcome):
+                outcome = CellOutcome("died", "used up its memory", outcome.output, outcome.line)
+                self._session.close()
+            else:
+                self._cells.append(cell)  # one that raised too: its first half has run
         self._explain(cell, outcome)
         return CellOutcome(**{**vars(outcome), "seconds": self.seconds - before})
+
+    def _memory_is_full(self, outcome: CellOutcome) -> bool:
+        """Whether a cell ended for want of memory and still holds it: later cells would die.
+
+        An array too large to be made leaves the memory as it was; that is an exception like others.
+        """
+        if outcome.status != "error" or not (outcome.message or "").startswith("MemoryError"):
+            return False
+        return _resident_bytes(self._session.channel.pid) > self._limits.memory / 2
 
     def bind(self, names: Iterable[str]) -> dict[str, Any]:
         """What a test cell finds under these names; those the student's side lacks are absent.
@@ -184,7 +199,7 @@ class World:
             found = {}
             for name, how, *rest in answer.node:
                 wire._require(name in wanted, "a name nobody asked for")
-                found[name] = self._bound(name, how, rest, decoder)
+                found[name] = self._bind_one(name, how, rest, decoder)
             return found
 
         try:
@@ -199,14 +214,17 @@ class World:
         """Why a name is not there: "cell relu_loops took longer than 20 s"; None if not known."""
         return self._why.get(name)
 
-    def _bound(self, name: str, how: Any, rest: list, decoder: wire.Decoder) -> Any:
+    def _bind_one(self, name: str, how: Any, rest: list, decoder: wire.Decoder) -> Any:
         if how == "v":
             (node,) = rest
             return decoder.value(node)
         kind, class_name = rest
         wire._require(how == "p" and kind in ("c", "f", "o"), "proxy")
         wire._require(type(class_name) is str, "proxy")
-        return make_proxy(Target(self, kind, class_name[:80], name=name))
+        known = self._bound.get(name)
+        if known is None or target_of(known).kind != kind:  # redefined as something else
+            self._bound[name] = make_proxy(Target(self, kind, class_name[:80], name=name))
+        return self._bound[name]
 
     def _run(self, session: Session, cell: _Cell) -> CellOutcome:
         with self._budget(session, self._limits.cell(cell.role)):
@@ -462,6 +480,8 @@ class World:
     def _special(self, node: list, session: Session) -> Any:
         """What a node of the student's side stands for that is no plain data."""
         kind, number = node[0], node[1]
+        if kind == "n":
+            return self._bound[number]
         wire._require(type(number) is int, "number")
         if kind == "h":
             return self._handle(number, node[2], node[3], session)
@@ -566,3 +586,12 @@ def _test_level() -> int:
     while frame is not None and frame.f_globals.get("__name__", "").startswith(__package__):
         frame, level = frame.f_back, level + 1
     return level
+
+
+def _resident_bytes(pid: int) -> int:
+    """Memory that a process holds; 0 where /proc does not say."""
+    try:
+        with open(f"/proc/{pid}/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0
