@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from tito.grading.engine.base import Channel
 
 TICK = 0.05
+LOOK_EVERY = 4  # ticks: counting files takes longer than reading a clock
 # Less CPU than this in the idle time counts as doing nothing (a sleeping Python wakes up at times).
 IDLE_CPU = 0.05
 
@@ -30,13 +31,21 @@ class Watch:
     CPU decides. Wall time counts only while the judge waits for the process, not while it runs a
     callback for it.
 
-    end : called once, with the reason, when a limit is passed
+    end    : called once, with the reason, when a limit is passed
+    excess : looks at what else is limited; the reason if there is too much of it
     """
 
-    def __init__(self, channel: Channel, idle: float, end: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        channel: Channel,
+        idle: float,
+        end: Callable[[str], None],
+        excess: Callable[[], str | None] = lambda: None,
+    ) -> None:
         self._channel = channel
         self._idle = idle
         self._end = end
+        self._excess = excess
         self._budgets: dict[int, Budget] = {}
         self._pauses = 0
         self._lock = threading.Lock()
@@ -69,7 +78,9 @@ class Watch:
 
     def _run(self) -> None:
         last, quiet_since, quiet_cpu = time.monotonic(), time.monotonic(), 0.0
+        ticks = 0
         while not self._closed.wait(TICK):
+            ticks += 1
             now, cpu = time.monotonic(), self._channel.cpu_seconds()
             if not self._budgets or self._pauses or cpu - quiet_cpu > IDLE_CPU:
                 quiet_since, quiet_cpu = now, cpu
@@ -79,6 +90,8 @@ class Watch:
             reason = self._passed(cpu, step)
             if reason is None and now - quiet_since > self._idle:
                 reason = f"did nothing for {self._idle:g} s"
+            if reason is None and ticks % LOOK_EVERY == 0:
+                reason = self._excess()
             if reason is not None and not self._closed.is_set():
                 self._end(reason)
                 return
