@@ -196,7 +196,7 @@ def test_test_of_a_fresh_kit_fails_and_says_what_to_write(own, call):
     code, lines, _ = call("test")
     assert code == 1
     assert "exercise 1 (weigh) is not written yet" in lines[1]
-    assert lines[-1] == "next: mend exercise 1 weigh, save, and call tito test 02 again"
+    assert lines[-1] == "next: write exercise 1 weigh, save, and call tito test 02 again"
 
 
 def test_test_json_has_stdout_for_itself(own, call, tmp_path):

@@ -159,7 +159,8 @@ def _after_test(trials: list) -> str:
         return f"tito reset {word} --list shows backups" if failed.own else "check the file"
     question = next((q for q in failed.questions if q.tests and q.status != "passed"), None)
     what = f"exercise {question.title}" if question else "the cell that raised"
-    return f"mend {what}, save, and call tito test {word} again"
+    verb = "write" if question and question.status == "missing" else "mend"
+    return f"{verb} {what}, save, and call tito test {word} again"
 
 
 def reset(args: Namespace) -> int:

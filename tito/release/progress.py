@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from tito.files import write_atomic
 from tito.notebook import Cell, Notebook, Role, load
 from tito.release import kit
 from tito.strip import CODE_STUB
+from tito.sync import content_hash
 
 _TESTS = ".tito/tests"
 _STUB = re.compile(rf"^\s*{re.escape(CODE_STUB[1])}\s*(#.*)?$", re.MULTILINE)
@@ -119,7 +119,7 @@ def of_module(course: Course, ref: ModuleRef) -> Progress:
         written = total - len(unanswered(release, load(path)).exercises)
         made = exported(course, ref)
         last = last_test(course, ref.name) or {}
-        if last and last.get("sha256") != digest(path):
+        if last and last.get("content") != digest(path):
             remark = "changed since the last test"
     except UserError as error:
         written, last, remark = 0, {}, error.message
@@ -142,14 +142,15 @@ def _hours(release: Notebook) -> str:
 
 
 def digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    """Hash of what the cells say; running them, or a sync, does not change it."""
+    return content_hash(load(path))
 
 
 def remember_test(course: Course, path: Path, name: str, points: str, max_points: str) -> None:
     """Keep the outcome of a test for `tito status`."""
     entry = {
         "when": datetime.now().strftime("%Y-%m-%d %H:%M"),
-        "sha256": digest(path),
+        "content": digest(path),
         "points": points,
         "max_points": max_points,
     }
@@ -162,5 +163,5 @@ def last_test(course: Course, name: str) -> dict[str, Any] | None:
         entry = json.loads((course.root / _TESTS / f"{name}.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    keys = {"when", "sha256", "points", "max_points"}
+    keys = {"when", "content", "points", "max_points"}
     return entry if isinstance(entry, dict) and keys <= set(entry) else None
