@@ -62,14 +62,15 @@ def of_tree(tree: ast.Module) -> Names:
     found = Names()
     for statement in tree.body:
         bindings = _Bindings([statement])
-        found.imported |= bindings.imported
-        found.assigned |= bindings.names - bindings.imported
+        made = bindings.names - bindings.imported
+        # The last statement that binds a name says what it is.
+        found.imported = (found.imported - made) | bindings.imported
+        found.assigned = (found.assigned - bindings.imported) | made
         if isinstance(statement, ast.Delete):
             gone = {t.id for t in statement.targets if isinstance(t, ast.Name)}
             found.assigned -= gone
             found.imported -= gone
     found.assigned |= _declared_global(tree)
-    found.imported -= found.assigned
     _Reader(found).visit(tree)
     return found
 

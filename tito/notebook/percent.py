@@ -203,7 +203,14 @@ def write_py(notebook: Notebook) -> str:
     options["comment_magics"] = False
     kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
     raw = new_notebook(cells=cells, metadata={"jupytext": options, "kernelspec": kernel})
-    text = jupytext.writes(raw, fmt={"extension": ".py", "format_name": "percent"})
+    try:
+        text = jupytext.writes(raw, fmt={"extension": ".py", "format_name": "percent"})
+    except Exception as error:  # e.g. an IndexError for a cell that is `%%bash` alone
+        raise UserError(
+            f"cannot be written as .py: Jupytext fails on it ({error!r})",
+            path=notebook.path,
+            hint="keep this notebook as .ipynb",
+        ) from error
     text = _without_versions(text.translate(_SHOW))
     _check_round_trip(notebook, text)
     return text
