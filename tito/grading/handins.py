@@ -331,6 +331,7 @@ def _nothing(handin: HandIn, own: list[Entry], entries: list[Entry]) -> HandIn:
         handin.status, handin.reason = BROKEN, handin.remarks[0]
         return handin
     there = sorted(e.shown for e in own if e.kind == FILE)
+    there += [f"{e.shown}, a link that was not followed" for e in own if e.kind == LINK]
     what = f" (there is {', '.join(there[:4])})" if there else ""
     handin.status, handin.reason = MISSING, f"no notebook was handed in{what}"
     return handin

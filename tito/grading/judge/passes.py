@@ -27,11 +27,12 @@ import numpy as np
 from tito.checks.runtime import use
 from tito.grading.judge.messages import Context, filename, lost, tidy, verdict
 from tito.grading.judge.plan import GradedTest, Plan, Step
-from tito.grading.judge.result import DIED, MISSING, PARTIAL, PASSED, TIMEOUT
+from tito.grading.judge.result import DIED, FAILED, MISSING, PARTIAL, PASSED, TIMEOUT
 from tito.grading.judge.runtime import JudgeRuntime
 from tito.grading.judge.score import BadScore, Origin, last_expression, last_value_of, score
 from tito.grading.judge.world import World
 from tito.notebook.names import bound, used
+from tito.notebook.points import display
 
 NOT_DEFINED = "no cell of the notebook defines it"
 
@@ -174,7 +175,8 @@ class Walk:
         message = None if self.hide and points == test.points else _said(runtime)
         if points == test.points:
             return Outcome(PASSED, points, message, seconds, asked)
-        return Outcome(PARTIAL, points, message, seconds, asked)
+        message = message or f"the test gave {display(points)} of {display(test.points)} points"
+        return Outcome(PARTIAL if points else FAILED, points, message, seconds, asked)
 
     def _run(self, source: str, test: GradedTest, names: dict[str, Any], scored: bool) -> Any:
         """Execute the cell; the value of its last expression where that may be a score."""
