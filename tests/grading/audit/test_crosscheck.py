@@ -1,0 +1,80 @@
+"""The comparison with nbgrader sees what differs; nbgrader itself runs in the course's checks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.grading.audit.sample import LARGEST, small_master
+from tito.grading.audit.crosscheck import NbGrader, _validated, _with_answers, differences
+from tito.notebook import read_ipynb
+from tito.release.version import student_ipynb
+from tito.strip import student_version
+
+
+def changed(**fields):
+    other = student_version(small_master())
+    for name, value in fields.items():
+        setattr(other.cells[2], name, value)
+    return other
+
+
+def test_alike_is_no_difference_and_checksums_do_not_count():
+    ours = student_version(small_master())
+    theirs = changed()
+    theirs.cells[2].metadata["nbgrader"]["checksum"] = "abc"
+    theirs.cells[2].metadata["deletable"] = False
+    assert list(differences(ours, theirs)) == []
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "says"),
+    [
+        ("kind", "markdown", "nbgrader a markdown cell"),
+        ("source", "other", "another text: 'other'"),
+        ("metadata", {}, "nbgrader's metadata is {}"),
+    ],
+)
+def test_each_difference_is_named(field, value, says):
+    found = list(differences(student_version(small_master()), changed(**{field: value})))
+    assert len(found) == 1
+    assert says in found[0]
+    assert "largest-test" in found[0]
+
+
+def test_another_number_of_cells_is_named():
+    shorter = student_version(small_master())
+    shorter.cells.pop()
+    assert "nbgrader 6" in next(differences(student_version(small_master()), shorter))
+
+
+def test_the_reference_is_handed_in_as_a_student_would():
+    released = json.loads(student_ipynb(small_master()))
+    handed = read_ipynb(json.dumps(_with_answers(released, small_master())).encode())
+    assert handed.by_id("largest").source == LARGEST
+    assert handed.by_id("largest-hidden").source == "# 1 point, checked after hand-in"
+
+
+class Said(NbGrader):
+    """nbgrader in the words of a test."""
+
+    def __init__(self, *words):
+        self.words = list(words)
+        self.name = "07_x"
+        self.folder = Path()
+
+    def call(self, *words):
+        return self.words.pop(0)
+
+
+GOOD = "Success! Your notebook passes all the tests."
+BAD = "VALIDATION FAILED ON 2 CELL(S)! If you submit your assignment as it is"
+
+
+@pytest.mark.parametrize(
+    ("words", "problems"), [((GOOD, BAD), 0), ((BAD, BAD), 1), ((GOOD, GOOD), 1), ((BAD, GOOD), 2)]
+)
+def test_validate_is_read_by_its_words(words, problems):
+    assert len(list(_validated(Said(*words)))) == problems
