@@ -16,6 +16,7 @@ from pathlib import Path
 
 import tito
 from tito.commands import example_handins
+from tito.commands.words import quoted, shown
 from tito.course import Course, ModuleRef, find_course
 from tito.errors import UserError
 from tito.notebook import Notebook, load
@@ -125,9 +126,9 @@ def _grade(course: Course, ref: ModuleRef, master: Notebook, folder: Path) -> bo
     rows = grading.run(found.handins, min(batch.default_jobs(), len(found.handins)))
     print(report.table(rows))
     print(report.closing(rows))
-    points = {row.student: (row.result.points, row.result.max_points) for row in rows}
-    right, most = points["complete"]
-    return bool(most) and right == most and points["empty"][0] == 0 < points["half-done"][0] < most
+    results = {row.student: row.result for row in rows}
+    complete = results["complete"]
+    return 0 < complete.points == complete.max_points and results["empty"].points == 0
 
 
 def _export(own: Course, ref: ModuleRef, notebook: bytes) -> bool:
@@ -183,7 +184,16 @@ def _own_part(own: Course, ref: ModuleRef) -> str:
 def _next(course: Course, good: bool) -> str:
     if not good:
         return "next: something did not show what it should: tito doctor, then make test"
-    command = "tito" if shutil.which("tito") else f'"{sys.executable}" -m tito'
+    command = _command()
     if Path.cwd().resolve() != course.root.resolve():
         return f'next: cd "{course.root}" && {command} start'
-    return f"next: {command} start   (your own course folder; then: cd kit, {command} lab)"
+    return f"next: {command} start"
+
+
+def _command() -> str:
+    """How to call this tito from here: by name where the environment is active, else by path."""
+    own = Path(sys.executable).with_name("tito.exe" if os.name == "nt" else "tito")
+    if not own.exists():
+        return f"{quoted(sys.executable)} -m tito"
+    found = shutil.which("tito")
+    return "tito" if found and Path(found).samefile(own) else quoted(shown(own))

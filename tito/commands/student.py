@@ -7,6 +7,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from tito.commands import choose
+from tito.commands.words import columns, quoted, shown
 from tito.course import Course, ModuleRef, find_course
 from tito.errors import Problems, UsageError, UserError
 
@@ -18,8 +19,8 @@ def start(args: Namespace) -> int:
     own = _own_course(verbose=True)
     ref = own.resolve(args.module) if args.module else _first_open(own)
     if workspace.restore_missing(own, ref.name):
-        print(f"{_shown(ref.ipynb)} was missing and is back as it was handed out")
-    print(f"your notebook: {_shown(ref.source)}")
+        print(f"{shown(ref.ipynb)} was missing and is back as it was handed out")
+    print(f"your notebook: {shown(ref.source)}")
     print(f"next: {_into(own)}tito lab {_number(ref)}")
     return 0
 
@@ -31,7 +32,7 @@ def lab(args: Namespace) -> int:
     own = _own_course()
     ref = own.resolve(args.module) if args.module else _first_open(own)
     workspace.restore_missing(own, ref.name)
-    print(f"JupyterLab opens {_shown(ref.source)}; stop it here with Ctrl-C")
+    print(f"JupyterLab opens {shown(ref.source)}; stop it here with Ctrl-C")
     print(f"after saving, in another terminal: {_into(own)}tito test {_number(ref)}", flush=True)
     return jupyter.run_lab(own, ref, browser=not args.no_browser, port=args.port)
 
@@ -101,7 +102,7 @@ def _to_test(args: Namespace, say) -> tuple[Course | None, list[ModuleRef]]:
         return None, choose.modules(args.modules, args.all)
     kit = Course(course.root / "kit")
     if not course.is_kit and kit.is_kit and not any(_is_file(w) for w in args.modules):
-        say(f"testing your kit in {_shown(kit.root)}; the course's own solution is tested by path")
+        say(f"testing your kit in {shown(kit.root)}; the course's own solution is tested by path")
         course = kit
     refs = [course.resolve(w) for w in args.modules] or _worth_testing(course, args.all)
     if args.modules and args.all:
@@ -173,12 +174,12 @@ def reset(args: Namespace) -> int:
         return _list_backups(own, ref)
     if args.restore is not None:
         change = backups.restore(own, ref, args.restore)
-        print(f"{_shown(change.written)} is the backup again")
+        print(f"{shown(change.written)} is the backup again")
     else:
         change = backups.reset(own, ref)
-        print(f"{_shown(change.written)} is as it was handed out")
+        print(f"{shown(change.written)} is as it was handed out")
     for path in change.kept:
-        print(f"what was there: {_shown(path)}")
+        print(f"what was there: {shown(path)}")
     if change.kept and args.restore is None:
         print(
             f"next: tito lab {_number(ref)} (your work back: tito reset {_number(ref)} --restore)"
@@ -220,7 +221,7 @@ def submit(args: Namespace) -> int:
             print(f"  {label}: {', '.join(names)}")
     if packed.open:
         print("  you can hand in as it is; to add something, save it and call tito submit again")
-    print(f"wrote {_shown(packed.path)}")
+    print(f"wrote {shown(packed.path)}")
     print(
         f"next: upload {packed.path.name} where your course collects work "
         f"({packed.notebook.name} alone is as good)"
@@ -242,7 +243,7 @@ def _own_course(*, make: bool = True, verbose: bool = False) -> Course:
     if course.is_kit:
         return course
     space = workspace.open_workspace(course)
-    where = _shown(space.course.root)
+    where = shown(space.course.root)
     if space.made:
         print(f"this is the course's repository, answers included; made {where} for your work")
     else:
@@ -263,34 +264,16 @@ def _first_open(own: Course) -> ModuleRef:
     return own.modules[-1]
 
 
-def _shown(path: Path) -> str:
-    """A path as short as it can be said from here."""
-    here = Path.cwd().resolve()
-    full = path.resolve()
-    return str(full.relative_to(here)) if full.is_relative_to(here) else str(full)
-
-
 def _into(own: Course) -> str:
     """What to type first where the kit is another folder."""
     here = Path.cwd().resolve()
     if here.is_relative_to(own.root.resolve()):
         return ""
-    return f"cd {quoted(_shown(own.root))} && "
-
-
-def quoted(word: str) -> str:
-    """A word for the shell; quotes only where they are needed."""
-    return f'"{word}"' if any(c.isspace() for c in word) else word
+    return f"cd {quoted(shown(own.root))} && "
 
 
 def _number(ref: ModuleRef) -> str:
     return ref.name[:2] if ref.number is not None else quoted(str(ref.source))
-
-
-def columns(rows: list[tuple[str, ...]]) -> list[str]:
-    """A table as lines, columns as wide as they need."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return ["  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths)).rstrip() for row in rows]
 
 
 def _speaker(json_target: str | None):

@@ -1,0 +1,24 @@
+"""How commands name paths and lay out tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def shown(path: Path) -> str:
+    """A path as short as it can be said from here."""
+    here = Path.cwd().resolve()
+    # Not resolved as a file: a link in .venv is called by its own name.
+    full = path.absolute().parent.resolve() / path.name
+    return str(full.relative_to(here)) if full.is_relative_to(here) else str(full)
+
+
+def quoted(word: str) -> str:
+    """A word for the shell; quotes only where they are needed."""
+    return f'"{word}"' if any(c.isspace() for c in word) else word
+
+
+def columns(rows: list[tuple[str, ...]]) -> list[str]:
+    """A table as lines, columns as wide as they need."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return ["  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths)).rstrip() for row in rows]
