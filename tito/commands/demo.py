@@ -16,7 +16,7 @@ from pathlib import Path
 
 import tito
 from tito.commands import example_handins
-from tito.commands.words import quoted, shown
+from tito.commands.words import call_tito
 from tito.course import Course, ModuleRef, find_course
 from tito.errors import UserError
 from tito.notebook import Notebook, load
@@ -184,16 +184,6 @@ def _own_part(own: Course, ref: ModuleRef) -> str:
 def _next(course: Course, good: bool) -> str:
     if not good:
         return "next: something did not show what it should: tito doctor, then make test"
-    command = _command()
     if Path.cwd().resolve() != course.root.resolve():
-        return f'next: cd "{course.root}" && {command} start'
-    return f"next: {command} start"
-
-
-def _command() -> str:
-    """How to call this tito from here: by name where the environment is active, else by path."""
-    own = Path(sys.executable).with_name("tito.exe" if os.name == "nt" else "tito")
-    if not own.exists():
-        return f"{quoted(sys.executable)} -m tito"
-    found = shutil.which("tito")
-    return "tito" if found and Path(found).samefile(own) else quoted(shown(own))
+        return f'next: cd "{course.root}" && {call_tito(course.root)} start'
+    return f"next: {call_tito()} start"

@@ -7,7 +7,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from tito.commands import choose
-from tito.commands.words import columns, quoted, shown
+from tito.commands.words import call_tito, columns, quoted, shown
 from tito.course import Course, ModuleRef, find_course
 from tito.errors import Problems, UsageError, UserError
 
@@ -21,7 +21,7 @@ def start(args: Namespace) -> int:
     if workspace.restore_missing(own, ref.name):
         print(f"{shown(ref.ipynb)} was missing and is back as it was handed out")
     print(f"your notebook: {shown(ref.source)}")
-    print(f"next: {_into(own)}tito lab {_number(ref)}")
+    print(f"next: {_tito(own)} lab {_number(ref)}")
     return 0
 
 
@@ -33,7 +33,7 @@ def lab(args: Namespace) -> int:
     ref = own.resolve(args.module) if args.module else _first_open(own)
     workspace.restore_missing(own, ref.name)
     print(f"JupyterLab opens {shown(ref.source)}; stop it here with Ctrl-C")
-    print(f"after saving, in another terminal: {_into(own)}tito test {_number(ref)}", flush=True)
+    print(f"after saving, in another terminal: {_tito(own)} test {_number(ref)}", flush=True)
     return jupyter.run_lab(own, ref, browser=not args.no_browser, port=args.port)
 
 
@@ -67,10 +67,10 @@ def _advice(own: Course, rows: list) -> str:
     if row is None:
         return f"everything is written and exported: tito submit {rows[-1].name[:2]}"
     if row.written < row.exercises:
-        return f"{_into(own)}tito lab {row.name[:2]}"
+        return f"{_tito(own)} lab {row.name[:2]}"
     if row.failing:
-        return f"{_into(own)}tito test {row.name[:2]} says which exercise to mend"
-    return f"{_into(own)}tito export {row.name[:2]}"
+        return f"{_tito(own)} test {row.name[:2]} says which exercise to mend"
+    return f"{_tito(own)} export {row.name[:2]}"
 
 
 def test(args: Namespace) -> int:
@@ -264,12 +264,11 @@ def _first_open(own: Course) -> ModuleRef:
     return own.modules[-1]
 
 
-def _into(own: Course) -> str:
-    """What to type first where the kit is another folder."""
-    here = Path.cwd().resolve()
-    if here.is_relative_to(own.root.resolve()):
-        return ""
-    return f"cd {quoted(shown(own.root))} && "
+def _tito(own: Course) -> str:
+    """How to call tito next, from where we are: in a kit that is elsewhere, go there first."""
+    if Path.cwd().resolve().is_relative_to(own.root.resolve()):
+        return "tito"
+    return f"cd {quoted(shown(own.root))} && {call_tito(own.root)}"
 
 
 def _number(ref: ModuleRef) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 from pathlib import Path
 
 
@@ -16,6 +19,21 @@ def shown(path: Path) -> str:
 def quoted(word: str) -> str:
     """A word for the shell; quotes only where they are needed."""
     return f'"{word}"' if any(c.isspace() for c in word) else word
+
+
+def call_tito(folder: Path | None = None) -> str:
+    """How to call this tito in `folder` (default: here): by name where it is on the PATH."""
+    own = Path(sys.executable).with_name("tito.exe" if os.name == "nt" else "tito")
+    if not own.exists():
+        return f"{quoted(sys.executable)} -m tito"
+    found = shutil.which("tito")
+    if found and Path(found).samefile(own):
+        return "tito"
+    where = (folder or Path.cwd()).resolve()
+    near = own.parent.resolve().is_relative_to(where) or own.parent.resolve().is_relative_to(
+        where.parent
+    )
+    return quoted(os.path.relpath(own, where) if near else str(own))
 
 
 def columns(rows: list[tuple[str, ...]]) -> list[str]:
