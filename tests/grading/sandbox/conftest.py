@@ -73,16 +73,23 @@ def run_child(
 
 
 @pytest.fixture
-def child(tmp_path):
-    """Run a piece of source in a child whose scratch folder is a new one."""
-    scratch = tmp_path / "scratch"
+def child():
+    """Run a piece of source in a child whose scratch folder is a new one.
+
+    Not below pytest's own folder, which other users may not enter.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="tito-sandbox-"))
+    scratch = folder / "scratch"
     scratch.mkdir()
+    for path in (folder, scratch):
+        path.chmod(0o777)
 
     def run(work, **options):
         return run_child(scratch, work, **options)
 
     run.scratch = scratch
-    return run
+    yield run
+    shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 PROBE = """
 import json, sys
-sys.path.append(sys.argv[1])
+sys.path.insert(0, sys.argv[1])
 import {package} as sandbox
 print(json.dumps(sandbox.confine(sys.argv[2], sandbox.readable_paths(), None)))
 """
