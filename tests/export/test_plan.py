@@ -14,7 +14,7 @@ import pytest
 import tito.export.plan as plan_module
 from tests.export.modules import course, percent, write
 from tito.errors import UserError
-from tito.export import STUB_LINE, plan_export
+from tito.export import STUB_LINE, built_from, plan_export
 from tito.export import write as write_plan
 from tito.notebook import load, write_ipynb
 
@@ -148,6 +148,16 @@ def test_a_stub_of_the_kit_is_replaced_without_a_backup(tmp_path):
     (of.package / "loops.py").write_text(stub)
     done = export(of)
     assert (list(done.changes.values()), done.backups) == (["changed"], {})
+
+
+def test_a_download_with_a_blank_in_its_name_makes_a_file_of_ours(tmp_path):
+    of = course(tmp_path)
+    path = tmp_path / "02_loops (1).py"
+    path.write_text(LOOPS)
+    for expected in ("new", None):
+        done = write_plan(plan_export(of, [of.resolve(str(path))]))
+        assert done.changes.get(of.package / "loops.py") == expected
+    assert built_from((of.package / "loops.py").read_text()) == "02_loops (1)"
 
 
 def test_a_folder_at_the_target_is_refused(tmp_path):

@@ -14,7 +14,7 @@ from tito.notebook import Notebook
 _HEADER = "# Built from module {module} by tito export; edit the module, not this file."
 # A folder's file belongs to every module that exports into the folder.
 _PACKAGE_HEADER = "# Built from the modules by tito export; edit them, not this file."
-_HEADER_LINE = re.compile(r"# Built from module (\S+) by tito export; edit the module.*")
+_HEADER_LINE = re.compile(r"# Built from module (.+) by tito export; edit the module.*")
 # The package of a fresh kit consists of stubs with this line.
 STUB_LINE = "# A stub of the kit."
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Sequence
+from functools import cached_property
 
 from tito.errors import UserError
 from tito.export import target as targets
@@ -95,7 +96,7 @@ class File:
             n for b in self.blocks for n in (*b.names.used, *b.names.annotated, *b.names.quoted)
         }
 
-    @property
+    @cached_property
     def assigned(self) -> dict[str, Block]:
         """name -> the first block that makes it (not by an import at the top of a cell)."""
         found: dict[str, Block] = {}
