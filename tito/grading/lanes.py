@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-
 MOST_QUEUED = 8  # messages of one lane: an honest peer sends one and waits
 
 
@@ -125,7 +124,7 @@ class Lanes:
         self._stray(lane, message)
 
     def _call_standby(self) -> None:
-        if self._busy and not self._waiting or self._failure is not None:
+        if (self._busy and not self._waiting) or self._failure is not None:
             self._needed.notify()
 
     def _stand_by(self) -> None:

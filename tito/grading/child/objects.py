@@ -76,7 +76,7 @@ def error_node(error: BaseException, handles: Handles, where: list[list]) -> lis
     """[class, arguments or None, message, frames in cells, the judge's own number, handle]."""
     try:
         message = str(error)
-    except Exception:
+    except BaseException:  # whatever a student's __str__ raises
         message = "(an error without a message)"
     if len(message) > MOST_MESSAGE:
         message = message[: MOST_MESSAGE // 2] + " ... " + message[-MOST_MESSAGE // 2 :]

@@ -133,7 +133,7 @@ class Server:
                 node = error_node(error, self._handles, self._cells.where(error))
                 body = ["re", lane, nonce, False, node, self._changes(given, encoder)]
                 self._send([*body, *self._said()], encoder)
-        except Exception as worse:
+        except BaseException as worse:
             plain = [["type", "RuntimeError"], None, f"{type(worse).__name__}: {worse}", [], None]
             self._link.write(["re", lane, nonce, False, [*plain, None], [], "", [], []])
 
