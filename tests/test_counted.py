@@ -116,6 +116,8 @@ def test_empty_like_and_kin_make_plain_arrays(plain, make):
     assert make(x, np.int32).dtype == np.int32
     assert make(x, dtype=np.int32).dtype == np.int32
     assert make(x, shape=(2, 2)).shape == (2, 2)
+    assert made.flags.f_contiguous == make(plain).flags.f_contiguous
+    assert make(x, order="F").flags.f_contiguous
     assert reads(x) == 0
 
 

@@ -102,6 +102,22 @@ def test_the_ratio_is_right_on_a_machine_that_becomes_slower_half_way(machine):
     assert result["slow"].median / result["fast"].median != pytest.approx(0.67, abs=0.1)
 
 
+def test_each_ratio_belongs_to_one_round(machine):
+    def costing(*costs):
+        left = iter(costs)
+
+        def run():
+            machine.now += next(left)
+
+        return run
+
+    # Warm-up and calibration take the first two costs, the two rounds the others.
+    result = compare(rounds=2, a=costing(1, 1, 1, 4), b=costing(1, 1, 4, 1))
+    low, median, high = result.ratios["b"]
+    assert (low < 1, high > 3) == (True, True)
+    assert median == pytest.approx((1 / 4 + 4) / 2)
+
+
 def test_the_order_turns_around_each_round(machine):
     order = []
 
