@@ -80,6 +80,16 @@ def test_a_plain_master_is_clean():
             "uses-measure-name",
             [Cell("code", "#| measure\nfast = 1", TAGS), Cell("code", "#| measure\nfast", TAGS)],
         ),
+        ("measure-clock", [Cell("code", "#| measure\nimport time\ntime.perf_counter()", TAGS)]),
+        (
+            "alt-text-figure",
+            [Cell("code", "#| measure\nimport pylab as plt\nplt.subplots()", TAGS)],
+        ),
+        (
+            "alt-text",  # the words are a picture's own, not its neighbour's
+            [Cell("markdown", "<img src='a'>\n<img alt='two' src='b'>")],
+        ),
+        ("alt-text", [Cell("markdown", "<img\n alt=''\n src='a'>")]),
         (
             "test-unknown-name",  # the import stands where the judge does not run it
             [solution("f", "import math\n" + REGION), check("t", "z = math.pi\n" + TEST)],
@@ -88,6 +98,12 @@ def test_a_plain_master_is_clean():
 )
 def test_two_cells_that_do_not_go_together(rule, cells):
     assert rule in {r for r, _ in rules(*cells)}
+
+
+def test_a_figure_may_be_described_in_the_text_below_it():
+    drawn = Cell("code", "#| measure\nimport pylab as plt\nplt.subplots()", TAGS)
+    assert rules(drawn, Cell("markdown", "*Figure: two bars of unlike height.*")) == set()
+    assert rules(Cell("markdown", "<img src='a'\n alt='a bar'>")) == set()
 
 
 def test_a_helper_that_only_compares_may_be_the_last_expression():

@@ -19,7 +19,7 @@ HIDDEN_TAGS = 'tags=["hidden-tests", "raises-exception"]'
 LAST_CHECK = "expect_raises(ValueError, axpy_loops, 1.0, ramp(3), ramp(2))\n"
 SPECIFICATION = "def axpy_specification(a, x, y):\n"
 HIDDEN_POINTS = '-hidden", "locked": true, "points": 1'
-LAST_LINE = BASE[BASE.index("points(1 if") : BASE.index("read each once")] + 'read each once")\n'
+LAST_LINE = "points(1 if read == 9 else 0, None if read == 9 else wasteful)\n"
 MEASURE = 'tags=["raises-exception"]\n#| measure'
 IN_SOLUTION = "    result = np.zeros(x.shape, x.dtype)\n"
 
@@ -493,7 +493,9 @@ def test_every_rule_has_a_name_of_its_own_and_a_case():
         "anatomy-measure",
         "anatomy-exercises",
         "anatomy-exercise-count",
+        "alt-text-figure",
         "anatomy-figure",
+        "measure-clock",
         "given-like-solution",
         "isinstance-given",
         "metadata-dropped",

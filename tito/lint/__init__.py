@@ -33,9 +33,9 @@ def lint(notebook: Notebook, text: str | None = None) -> list[Finding]:
     return _run(Module(notebook, text), RULES)
 
 
-def grading_problems(notebook: Notebook) -> list[Finding]:
+def grading_problems(notebook: Notebook, text: str | None = None) -> list[Finding]:
     """The errors with which nobody can be graded rightly, of a master from anywhere."""
-    return _run(Module(notebook), [r for r in RULES if r.grading and r.level == ERROR])
+    return _run(Module(notebook, text), [r for r in RULES if r.grading and r.level == ERROR])
 
 
 def is_course_module(notebook: Notebook) -> bool:

@@ -10,7 +10,7 @@ import tokenize
 from collections.abc import Iterator
 
 from tito.lint.finding import WARNING, Hit, rule
-from tito.lint.module import Module
+from tito.lint.module import Module, called_name, names_in
 from tito.notebook import Cell, Role, stray_directives
 
 BEGIN, END = "### BEGIN ", "### END "
@@ -346,6 +346,51 @@ def _plain(line: str) -> str:
     return re.sub(r"\s+", "", line.split("  #")[0])
 
 
+_DRAWS = ("subplots", "figure", "savefig", "imshow")
+
+
+@rule("alt-text-figure", level=WARNING)
+def alt_text_figure(module: Module) -> Iterator[Hit]:
+    """A figure that a cell draws is described too: where it is shown, or in the next text."""
+    for cell in module.code:
+        drawn = [
+            n.lineno
+            for n in ast.walk(module.tree(cell))
+            if called_name(n) in _DRAWS and "plt" in names_in(n)
+        ]
+        below = [c for c in module.cells if c.index == cell.index + 1 and c.kind == "markdown"]
+        described = "alt=" in cell.source or any("igure" in c.source for c in below)
+        if drawn and not described:
+            yield Hit(
+                "a figure that no words describe",
+                cell,
+                drawn[0],
+                "IPython.display.Image(..., alt='...'), or a text '*Figure: ...*' below",
+            )
+
+
+def _images_without_words(source: str) -> list[int]:
+    """Places of <img> tags that have no alt attribute, or an empty one."""
+    found = []
+    for match in re.finditer(r"<img\b", source):
+        tag = source[match.start() :].partition(">")[0]
+        if not re.search(r"\balt\s*=\s*([\"'])(?!\1)", tag):
+            found.append(match.start())
+    return found
+
+
+@rule("measure-clock", level=WARNING)
+def measure_clock(module: Module) -> Iterator[Hit]:
+    """One trusted timer: a measure cell that reads a clock of its own measures something else."""
+    clocks = ("perf_counter", "process_time", "thread_time", "perf_counter_ns", "timeit")
+    for cell in module.of(Role.MEASURE):
+        for node in ast.walk(module.tree(cell)):
+            if called_name(node) in clocks:
+                yield Hit(
+                    f"{called_name(node)} in a measure cell", cell, node.lineno, "tito.machine"
+                )
+
+
 @rule("alt-text")
 def alt_text(module: Module) -> Iterator[Hit]:
     """Every picture says in words what it shows."""
@@ -354,7 +399,8 @@ def alt_text(module: Module) -> Iterator[Hit]:
             for number, line in _lines(cell):
                 if re.search(r"!\[\s*\]\(", line):
                     yield Hit("a picture without alt text", cell, number, "![what it shows](...)")
-                if re.search(r"<img(?![^>]*\balt\s*=\s*[\"'][^\"']+)[^>]*>", line):
-                    yield Hit("a picture without alt text", cell, number, '<img alt="..." ...>')
+            for at in _images_without_words(cell.source):
+                line = cell.source.count("\n", 0, at) + 1
+                yield Hit("a picture without alt text", cell, line, '<img alt="..." ...>')
             if "<svg" in cell.source and not re.search(r"aria-label=|<title>", cell.source):
                 yield Hit("a drawing without a title", cell, hint="<svg role='img' aria-label='..'")

@@ -7,9 +7,11 @@ from pathlib import Path
 
 from tito.course import Course, ModuleRef
 from tito.errors import UserError
+from tito.files import read_text
 from tito.grading.audit import generated, handmade, judged
 from tito.grading.audit.remembered import fingerprint, is_green, remember
 from tito.grading.audit.report import Report, cpu_seconds
+from tito.lint import grading_problems
 from tito.notebook import Notebook, load
 
 __all__ = ["CPU_SECONDS", "Report", "audit", "ensure_green", "is_green"]
@@ -37,7 +39,9 @@ def audit(course: Course, ref: ModuleRef, say: Callable[[str], None] = lambda te
         report.problems += problems
         report.parts.append((name, tried, cpu_seconds() - before))
 
-    part("reference", "full points everywhere", judged.reference(master, setting))
+    part("rules", "what grading needs of a module file", _broken_rules(ref, master))
+    if not report.problems:
+        part("reference", "full points everywhere", judged.reference(master, setting))
     if report.problems:
         # With a red reference or a judge that does not start, zeros would prove nothing.
         return report
@@ -48,6 +52,12 @@ def audit(course: Course, ref: ModuleRef, say: Callable[[str], None] = lambda te
         report.notes.append(f"an audit is meant to take at most {CPU_SECONDS:g} s CPU")
     remember(course, ref, audited if report.green else None)
     return report
+
+
+def _broken_rules(ref: ModuleRef, master: Notebook) -> list[str]:
+    """Lint's errors of the kind that would make points wrong."""
+    text = read_text(ref.source)[0] if ref.source.suffix == ".py" else None
+    return [str(finding) for finding in grading_problems(master, text)]
 
 
 def _generated(
