@@ -1,7 +1,7 @@
 """Kernels and checks as data: what is right must pass and what is wrong must lose.
 
 Each pair is judged in a notebook's runtime (test_battery.py) and through the judge's two processes
-(in the judge's own tests), with the same result. The sources stand alone: GIVEN runs first on both
+(test_battery_judged.py), with the same result. The sources stand alone: GIVEN runs first on both
 sides, then the solution, then the test cell.
 """
 
@@ -113,7 +113,7 @@ PAIRS = [
         "the input itself is no fresh result",
         """
         x = ramp(2, 3)
-        expect_fresh(copied, x)
+        expect_close(expect_fresh(copied, x), ramp(2, 3))
         """,
         "def copied(x):\n    return x.copy()\n",
         "def copied(x):\n    return x\n",
@@ -123,7 +123,7 @@ PAIRS = [
         "the gaps of a sliced argument are the caller's memory",
         """
         x = np.zeros(9)[::2]
-        expect_fresh(four_numbers, x)
+        expect_close(expect_fresh(four_numbers, x), np.zeros(4))
         """,
         "def four_numbers(x):\n    return np.zeros(4)\n",
         """
@@ -131,7 +131,7 @@ PAIRS = [
             whole = np.lib.stride_tricks.as_strided(x, (2 * len(x) - 1,), (x.itemsize,))
             return whole[1::2]
         """,
-        "shares memory with argument x",
+        "its result shares memory with a",
     ),
     _pair(
         "one buffer for all results",
