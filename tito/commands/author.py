@@ -61,6 +61,8 @@ def lint(args: Namespace) -> int:
     from tito.lint import lint_file
 
     refs = choose.modules(args.modules, args.all)
+    if refs[0].in_kit and not args.modules:
+        raise UsageError("a kit holds no module to write, so there is nothing to lint")
     findings = [f for ref in refs for f in lint_file(ref.source)]
     for finding in findings:
         print(finding, file=sys.stderr if finding.is_error else sys.stdout)
