@@ -82,9 +82,6 @@ def test_every_editor_s_notebook_is_read(encode):
         (["a\n", "b"], "a\nb"),
         (["a\r\n", "b\r"], "a\nb"),
         ("a\r\nb\rc", "a\nb\nc"),
-        (["a\n", 17, None, "b"], "a\nb"),
-        (17, ""),
-        (None, ""),
         ("a\x0cb\u2028c\x85", "a\x0cb\u2028c\x85"),
         ("half \ud83d, whole \U0001f980", "half \ufffd, whole \U0001f980"),
     ],
@@ -120,14 +117,29 @@ def test_a_damaged_cell_never_stops_the_reading(cell):
     assert notebook.cells[1].source == "y = 2"
 
 
-def test_entries_that_are_no_cells_are_left_out_and_told():
-    notebook = read_ipynb(json.dumps(document(code("x"), None, 3, "y")).encode())
-    assert len(notebook.cells) == 1
-    assert notebook.notes == ["3 entries that are no cells were left out"]
+@pytest.mark.parametrize(
+    ("entry", "damage"),
+    [
+        (None, "cell 2 is no JSON object"),
+        ("x = 1", "cell 2 is no JSON object"),
+        (code(17), "the source of cell 2 is no text"),
+        (code(None), "the source of cell 2 is no text"),
+        (code(["a\n", 17]), "the source of cell 2 is no text"),
+        (code({"a": 1}), "the source of cell 2 is no text"),
+        (code("x", execution_count=float("nan")), "the execution_count of cell 2 is nan"),
+        (code("x", execution_count="3"), "the execution_count of cell 2 is '3'"),
+    ],
+)
+def test_a_cell_that_no_notebook_program_writes_is_named(entry, damage):
+    with pytest.raises(UserError) as caught:
+        read_ipynb(json.dumps(document(code("y"), entry)).encode())
+    assert caught.value.message == f"not a notebook: {damage}"
 
 
-def test_numbers_that_json_does_not_have_are_no_trouble():
-    text = GOOD.replace('"outputs"', '"execution_count": NaN, "outputs"')
+def test_a_nan_in_an_output_is_no_damage():
+    output = {"output_type": "display_data", "data": {"application/json": [float("nan")]}}
+    text = json.dumps(document(code("x = 1", outputs=[output], execution_count=None)))
+    assert "NaN" in text
     assert read_ipynb(text.encode()).cells[0].source == "x = 1"
 
 

@@ -43,9 +43,10 @@ def parse_ipynb(text: str, path: Path | None = None) -> Notebook:
         raise UserError(f"notebook format {major} is newer than this program reads (4)", path=path)
     if not isinstance(raw_cells, list):
         raise UserError("not a notebook: it has no list of cells", path=path)
-    cells = [_cell(c) for c in raw_cells if isinstance(c, dict)]
-    if len(cells) < len(raw_cells):
-        notes.append(f"{len(raw_cells) - len(cells)} entries that are no cells were left out")
+    for number, raw in enumerate(raw_cells, 1):
+        if damage := _damage(raw, f"cell {number}"):
+            raise UserError(f"not a notebook: {damage}", path=path)
+    cells = [_cell(c) for c in raw_cells]
     metadata = document.get("metadata")
     return Notebook(cells, metadata if isinstance(metadata, dict) else {}, path, notes)
 
@@ -120,6 +121,23 @@ def _of_worksheets(worksheets: list[Any]) -> list[Any]:
     return cells
 
 
+def _damage(raw: Any, cell: str) -> str | None:
+    """What is wrong with an entry that no notebook program writes; None for a cell.
+
+    Odd metadata and outputs are let pass: they change nothing of what was answered.
+    """
+    if not isinstance(raw, dict):
+        return f"{cell} is no JSON object"
+    source = raw.get("source", raw.get("input", ""))
+    lines = source if isinstance(source, list) else [source]
+    if not all(isinstance(line, str) for line in lines):
+        return f"the source of {cell} is no text"
+    count = raw.get("execution_count")
+    if count is not None and not isinstance(count, int):
+        return f"the execution_count of {cell} is {count!r}"
+    return None
+
+
 def _cell(raw: dict[str, Any]) -> Cell:
     kind = raw.get("cell_type")
     source = raw.get("source", raw.get("input", ""))
@@ -137,12 +155,9 @@ def _cell(raw: dict[str, Any]) -> Cell:
     )
 
 
-def _text(source: Any) -> str:
+def _text(source: str | list[str]) -> str:
     """A cell's source as one string with `\\n` line ends, whatever an editor stored."""
-    if isinstance(source, list):
-        source = "".join(s for s in source if isinstance(s, str))
-    if not isinstance(source, str):
-        return ""
+    source = "".join(source)
     # An editor with CRLF line ends leaves a lone \r at the end of a cell.
     return source.removesuffix("\r").replace("\r\n", "\n").replace("\r", "\n")
 
