@@ -52,6 +52,9 @@ ROUTES = {
     "__dict__": NP + "def f(a, b): return np.__dict__['dot'](a, b)",
     "vars": NP + "def f(a, b): return vars(np)['inner'](a, b)",
     "globals": NP + "def f(a, b): return globals()['np'].inner(a, b)",
+    "helper from globals": "def h(a, b): return a @ b\ndef f(a, b): return globals()['h'](a, b)",
+    "helper got from globals": "def h(a, b): return a @ b\n"
+    + "def f(a, b): return globals().get('h')(a, b)",
     "sys.modules": "import sys\ndef f(a, b): return sys.modules['numpy'].inner(a, b)",
     "__import__": "def f(a, b): return __import__('numpy').inner(a, b)",
     "importlib": "import importlib\ndef f(a, b):\n"
@@ -213,6 +216,25 @@ def test_reductions():
     for body in ("np.max(x)", "x.min()", "np.maximum.reduce(x)", "np.any(x)"):
         assert find({"c": f"{NP}def f(x): return {body}"}, ["f"], ["reductions"]), body
     assert find({"c": "def f(x): return max(x)"}, ["f"], ["reductions"]) == []
+
+
+@pytest.mark.parametrize(
+    "body", ["relu_spec(x)", "h(x)", "globals()['relu_spec'](x)", "list(map(relu_spec, [x]))[0]"]
+)
+def test_the_specification_is_no_solution(body):
+    cells = {
+        "given": "def relu_spec(x):\n    return x",
+        "helper": "h = relu_spec",
+        "solution": f"def relu(x):\n    return {body}",
+    }
+    (finding, *_) = find(cells, ["relu"], ["spec"])
+    assert finding.label in ("helper", "solution")
+    assert find(cells, ["relu"], ["blas"]) == []
+
+
+def test_a_name_that_only_looks_like_a_specification():
+    source = "def f(x, low_spec=1):\n    high_spec = 2\n    return low_spec + high_spec"
+    assert find({"c": source}, ["f"], ["spec"]) == []
 
 
 def test_several_sets():

@@ -38,6 +38,7 @@ class ForbidSet:
     operators : syntax-tree names of binary operators
     functions : library -> names; any module of the library counts (numpy.linalg.matmul)
     methods   : names of array methods
+    suffix    : how the notebook's own names end that are forbidden: "_spec"
     """
 
     what: str
@@ -45,6 +46,7 @@ class ForbidSet:
     functions: Mapping[str, frozenset[str]]
     methods: frozenset[str] = frozenset()
     operators: frozenset[str] = frozenset()
+    suffix: str | None = None
 
 
 @dataclass(frozen=True, order=True)
@@ -127,6 +129,12 @@ SETS: dict[str, ForbidSet] = {
         advice="keep the running total yourself",
         functions=_libraries(_SCANS | _ACCUMULATE, itertools=_ACCUMULATE, pandas=_SCANS),
         methods=_SCANS | _ACCUMULATE,
+    ),
+    "spec": ForbidSet(
+        what="the specification that your function is tested against",
+        advice="write the kernel yourself",
+        functions={},
+        suffix="_spec",
     ),
 }
 
@@ -459,9 +467,15 @@ class _Search:
         for path in self.paths(node, scope):
             self._report_path(node, path, scope, via)
         if node.id not in scope.local:
-            kinds = [type(n) for _, n in self.alive(node.id, scope.at)]
-            function = any(kind in (*_FUNCTIONS, ast.ClassDef) for kind in kinds)
-            self.follow(node.id, scope.at, (*via, node.id) if function else via)
+            self._check_global(node, node.id, scope, via)
+
+    def _check_global(self, node: ast.AST, name: str, scope: _Scope, via: tuple[str, ...]) -> None:
+        """A global name of the notebook: forbidden itself, or to be followed."""
+        defined = self.alive(name, scope.at)
+        if defined:
+            self._report(node, scope, via, lambda s: bool(s.suffix) and name.endswith(s.suffix))
+        function = any(isinstance(n, (*_FUNCTIONS, ast.ClassDef)) for _, n in defined)
+        self.follow(name, scope.at, (*via, name) if function else via)
 
     def _check_access(self, node: ast.AST, scope: _Scope, via: tuple[str, ...]) -> None:
         """x.name, getattr(x, "name"), x.__dict__["name"]: a library's function or a method."""
@@ -469,6 +483,9 @@ class _Search:
             return
         for path in self.paths(node, scope):
             self._report_path(node, path, scope, via)
+        name = self._looked_up(node, scope)
+        if name is not None:
+            self._check_global(node, name, scope, via)
         if isinstance(node, ast.Call) and _GETTERS & self.paths(node.func, scope):
             self._check_getter(node, scope, via)
         base, name = self._member(node, scope)
@@ -533,14 +550,26 @@ class _Search:
         text = self._text(node.slice, scope)
         if "sys.modules" in table:
             return {text} if text else set()
-        if isinstance(holder, ast.Call) and not holder.args and text:
-            called = self.paths(holder.func, scope, depth + 1)
-            if called & {"builtins.globals", "builtins.locals", "builtins.vars"}:
-                return self._name_paths(text, replace(scope, local={}), depth + 1)
+        name = self._looked_up(node, scope, depth)
+        if name is not None:
+            return self._name_paths(name, replace(scope, local={}), depth + 1)
         base, name = self._member(node, scope, depth)
         if base is not None and name is not None:
             return {f"{path}.{name}" for path in self.paths(base, scope, depth + 1)}
         return table
+
+    def _looked_up(self, node: ast.AST, scope: _Scope, depth: int = 0) -> str | None:
+        """The global name in globals()["name"] or globals().get("name")."""
+        key: ast.AST | None = None
+        if isinstance(node, ast.Subscript):
+            table, key = node.value, node.slice
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
+            table, key = node.func.value, node.args[0]
+        if not isinstance(key, ast.expr) or not isinstance(table, ast.Call) or table.args:
+            return None
+        called = self.paths(table.func, scope, depth + 1)
+        tables = {"builtins.globals", "builtins.locals", "builtins.vars"}
+        return self._text(key, scope) if called & tables else None
 
     def _name_paths(self, name: str, scope: _Scope, depth: int) -> set[str]:
         if name in scope.local:
