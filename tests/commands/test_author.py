@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from tests.release.sample import SOLUTION, make_course
 from tito import template
 from tito.cli import main
 from tito.grading import audit as audits
@@ -115,12 +116,20 @@ def test_in_a_kit_there_is_nothing_to_check(kit, command, capsys):
     assert "kit" in capsys.readouterr().err
 
 
+@pytest.fixture
+def demo_course(tmp_path, monkeypatch):
+    course = make_course(tmp_path)
+    monkeypatch.chdir(course.root)
+    return course
+
+
 @pytest.mark.parametrize(("problems", "code"), [([], 0), (["relu_abs: passes relu-test"], 1)])
-def test_audit_prints_its_parts_and_ends_as_it_found(folder, capsys, monkeypatch, problems, code):
-    (folder.parents[1] / "tinykernels" / "__init__.py").write_text("")
-    report = Report("07_numba", problems, ["a note"], [("blanks", "no point anywhere", 1.5)])
+def test_audit_prints_its_parts_and_ends_as_it_found(
+    demo_course, capsys, monkeypatch, problems, code
+):
+    report = Report("02_demo", problems, ["a note"], [("blanks", "no point anywhere", 1.5)])
     monkeypatch.setattr(audits, "audit", lambda *args: report)
-    assert main(["audit", "07"]) == code
+    assert main(["audit", "02"]) == code
     shown = capsys.readouterr()
     assert "blanks" in shown.out
     assert "1.5 s CPU" in shown.out
@@ -128,12 +137,11 @@ def test_audit_prints_its_parts_and_ends_as_it_found(folder, capsys, monkeypatch
     assert ("relu_abs" in shown.err) is bool(problems)
 
 
-def test_audit_finds_an_answer_that_a_kit_would_give_away(folder, capsys, monkeypatch):
-    (folder.parents[1] / "tinykernels" / "__init__.py").write_text("")
-    monkeypatch.setattr(audits, "audit", lambda *args: Report("07_numba"))
-    solution = "x.shape[0]):\n    result[i] = a * x[i] + y[i]\nreturn result\n"
-    (folder / "notes.txt").write_text(solution)
-    assert main(["audit", "07"]) == 1
+def test_audit_finds_an_answer_that_a_kit_would_give_away(demo_course, capsys, monkeypatch):
+    monkeypatch.setattr(audits, "audit", lambda *args: Report("02_demo"))
+    notes = demo_course.root / "modules" / "02_demo" / "data" / "notes.txt"
+    notes.write_text(SOLUTION)
+    assert main(["audit", "02"]) == 1
     shown = capsys.readouterr()
     assert "notes.txt" in shown.err
     assert "gives away" in shown.err
