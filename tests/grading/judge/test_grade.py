@@ -22,7 +22,9 @@ from tito.grading.judge import grade
 from tito.grading.limits import Limits
 from tito.notebook import Cell, Notebook
 
-SHORT = Limits(solution=2, given=2, extra=1, call=2, test=4, idle=3, wall_factor=10, memory=1 << 30)
+SHORT = Limits(
+    solution=1, given=1, extra=0.5, call=0.5, test=1.5, idle=2, wall_factor=20, memory=1 << 30
+)
 
 
 def run(own, nb=None, **options):
@@ -35,10 +37,20 @@ def by_id(result):
 
 def one(student, test, given="import numpy as np", points=4, **options):
     """Grade one solution cell `f` against one test cell; the test's result."""
-    cells = [Cell("code", given), solution("f", "def f(*a): ..."), test_cell("t", test, points)]
-    own = [Cell("code", given), solution("f", student), test_cell("t", test, points)]
+    [cell] = many([(student, test)], given, points, **options)
+    return cell
+
+
+def many(pairs, given="import numpy as np", points=4, **options):
+    """Grade pairs of a student's cell that defines `f` and a test of it, all in one notebook."""
+    cells, own = [Cell("code", given)], [Cell("code", given)]
+    for number, (student, test) in enumerate(pairs):
+        check = test_cell(f"t{number}", test, points)
+        cells += [solution(f"f{number}", "def f(*a): ..."), check]
+        own += [solution(f"f{number}", student), check]
     result = grade(Notebook(cells), Notebook(own), limits=SHORT, **options)
-    return result.cells[0]
+    assert len(result.cells) == len(pairs)
+    return result.cells
 
 
 # -- right and wrong
@@ -199,38 +211,40 @@ def test_what_a_person_grades_waits():
 # -- partial credit
 
 
-@pytest.mark.parametrize(
-    "last, status, points",
-    [
-        ("None", "passed", 4),
-        ("0", "failed", 0),
-        ("0.0", "failed", 0),
-        ("1.5", "partial", 1.5),
-        ("4", "passed", 4),
-        ("np.float64(0.0)", "failed", 0),
-        ("np.array(3.0)", "partial", 3),
-        ("print(0)", "passed", 4),
-        ("2;", "passed", 4),
-        ("True", "error", 0),
-        ("9", "error", 0),
-        ("-1", "error", 0),
-        ("float('nan')", "error", 0),
-        ("'3'", "error", 0),
-        ("1, 2", "error", 0),
-        ("f(2)", "error", 0),
-        ("got = f(2)\nmax(got, 0)", "error", 0),
-        ("2 * (f(2) == 4)", "partial", 2),
-        ("f", "error", 0),
-        ("print(f(2))", "passed", 4),
-        ("display(f(2))", "passed", 4),
-        ("np.testing.assert_allclose(f(2), 4)", "passed", 4),
-        ("import asyncio\nawait asyncio.sleep(0)", "passed", 4),
-    ],
-)
-def test_the_last_value_is_the_score(last, status, points):
-    cell = one("def f(x): return 2 * x", f"assert f(1) == 2\n{last}")
-    assert (cell.status, cell.points) == (status, points)
-    assert ("for the instructor" in (cell.message or "")) == (status == "error")
+LAST_VALUES = {
+    "None": ("passed", 4),
+    "0": ("failed", 0),
+    "0.0": ("failed", 0),
+    "1.5": ("partial", 1.5),
+    "4": ("passed", 4),
+    "np.float64(0.0)": ("failed", 0),
+    "np.array(3.0)": ("partial", 3),
+    "print(0)": ("passed", 4),
+    "2;": ("passed", 4),
+    "True": ("error", 0),
+    "9": ("error", 0),
+    "-1": ("error", 0),
+    "float('nan')": ("error", 0),
+    "'3'": ("error", 0),
+    "1, 2": ("error", 0),
+    "f(2)": ("error", 0),
+    "got = f(2)\nmax(got, 0)": ("error", 0),
+    "2 * (f(2) == 4)": ("partial", 2),
+    "f": ("error", 0),
+    "print(f(2))": ("passed", 4),
+    "display(f(2))": ("passed", 4),
+    "np.testing.assert_allclose(f(2), 4)": ("passed", 4),
+    "import asyncio\nawait asyncio.sleep(0)": ("passed", 4),
+}
+
+
+def test_the_last_value_is_the_score():
+    right = "def f(x): return 2 * x"
+    cells = many([(right, f"assert f(1) == 2\n{last}") for last in LAST_VALUES])
+    found = {last: (c.status, c.points) for last, c in zip(LAST_VALUES, cells)}
+    assert found == LAST_VALUES
+    for cell in cells:
+        assert ("for the instructor" in (cell.message or "")) == (cell.status == "error")
 
 
 def test_points_says_what_is_missing():
@@ -454,32 +468,38 @@ def test_hole_3_numpy_never_asks_the_student_where_memory_lies():
     assert cell.points == 0 and cell.status in ("error", "failed")
 
 
-@pytest.mark.parametrize("error", ["StopIteration", "GeneratorExit", "SystemExit(0)"])
-def test_hole_4_an_exception_does_not_end_a_loop_of_the_test(error):
-    cheat = f"def f(x):\n    raise {error}"
-    assert one(cheat, "assert all(map(lambda k: f(k) == k, [1, 2])), 'same'").points == 0
-    assert one(cheat, "for got in map(f, [1, 2]):\n    assert got == 1").points == 0
+def test_hole_4_an_exception_does_not_end_a_loop_of_the_test():
+    tests = [
+        "assert all(map(lambda k: f(k) == k, [1, 2])), 'same'",
+        "for got in map(f, [1, 2]):\n    assert got == 1",
+    ]
+    errors = ["StopIteration", "GeneratorExit", "SystemExit(0)", "KeyboardInterrupt"]
+    pairs = [(f"def f(x):\n    raise {e}", test) for e in errors for test in tests]
+    assert [c.points for c in many(pairs)] == [0] * len(pairs)
 
 
-@pytest.mark.parametrize(
-    "body, test",
-    [
-        ("__exit__ = lambda self, *a: True", "with f(1) as got:\n    assert got == 3, 'three'"),
-        ("__contains__ = lambda self, x: True", "assert 3 in f(1), 'holds 3'"),
-        ("__eq__ = lambda self, other: True", "assert f(1) == 3, 'three'"),
-        ("__req__ = __eq__ = lambda self, other: True", "assert 3 == f(1), 'three'"),
-        ("__ne__ = lambda self, other: False", "assert not (f(1) != 3), 'three'"),
-        ("__rsub__ = lambda self, other: 0", "assert abs(3 - f(1)) < 1e-9, 'three'"),
-        ("__lt__ = __gt__ = lambda self, other: True", "assert f(1) > 5, 'large'"),
-    ],
-)
-def test_hole_5_the_students_objects_do_not_judge_themselves(body, test):
-    cheat = (
-        f"class Sly:\n    {body}\n    __enter__ = lambda self: self\n"
-        "    __iter__ = lambda self: iter([1])\n    __hash__ = None\n"
-        "def f(x): return Sly()"
-    )
-    assert one(cheat, test).points == 0
+SLY = [
+    ("__exit__ = lambda self, *a: True", "with f(1) as got:\n    assert got == 3, 'three'"),
+    ("__contains__ = lambda self, x: True", "assert 3 in f(1), 'holds 3'"),
+    ("__eq__ = lambda self, other: True", "assert f(1) == 3, 'three'"),
+    ("__req__ = __eq__ = lambda self, other: True", "assert 3 == f(1), 'three'"),
+    ("__ne__ = lambda self, other: False", "assert not (f(1) != 3), 'three'"),
+    ("__rsub__ = lambda self, other: 0", "assert abs(3 - f(1)) < 1e-9, 'three'"),
+    ("__lt__ = __gt__ = lambda self, other: True", "assert f(1) > 5, 'large'"),
+    ("__bool__ = lambda self: 1", "assert f(1) and f(1) == 3, 'three'"),
+]
+
+
+def test_hole_5_the_students_objects_do_not_judge_themselves():
+    def cheat(body):
+        return (
+            f"class Sly:\n    {body}\n    __enter__ = lambda self: self\n"
+            "    __iter__ = lambda self: iter([1])\n    __hash__ = None\n"
+            "def f(x): return Sly()"
+        )
+
+    cells = many([(cheat(body), test) for body, test in SLY])
+    assert {body: c.points for (body, _), c in zip(SLY, cells)} == {body: 0 for body, _ in SLY}
 
 
 def test_hole_6_the_students_names_never_shadow_the_tests_own():
@@ -490,9 +510,9 @@ def test_hole_6_the_students_names_never_shadow_the_tests_own():
         "def f(x): return 7"
     )
     given = "import numpy as np\ndef check(got, want):\n    return got == want"
-    assert one(cheat, "assert check(f(1), 2), 'two'", given).points == 0
-    assert one(cheat, "assert np.array_equal(f(1), 2), 'two'", given).points == 0
-    assert one(cheat, "assert all([f(1) == 2]), 'two'", given).points == 0
+    tests = ["check(f(1), 2)", "np.array_equal(f(1), 2)", "all([f(1) == 2])", "len([f(1)]) == 2"]
+    cells = many([(cheat, f"assert {test}, 'two'") for test in tests], given)
+    assert [c.points for c in cells] == [0] * len(tests)
 
 
 # -- masters of other courses
