@@ -439,16 +439,15 @@ def test_hole_1_a_named_output_may_be_written():
 
 def test_hole_2_an_empty_array_does_not_hold_the_answer():
     test = (
-        "for _ in range(20):\n"
-        "    want = np.arange(33.0) * 3\n"
-        "    del want\n"
-        "    out = np.empty(33)\n"
-        "    f(np.arange(33.0), out)\n"
-        "    assert np.array_equal(out, np.arange(33.0) * 3), 'three times x'\n"
-        "    ints = np.empty_like(np.arange(3))\n"
-        "    assert ints.max() > 1 << 60\n"
+        "want = np.arange(33.0) * 3\n"
+        "del want\n"
+        "out = np.empty(33)\n"
+        "f(np.arange(33.0), out)\n"
+        "assert np.array_equal(out, np.arange(33.0) * 3), 'three times x'\n"
     )
-    assert one("def f(x, out): pass", test).points == 0
+    like = test.replace("np.empty(33)", "np.empty_like(np.zeros(33))")
+    nothing = "def f(x, out): pass"
+    assert [c.points for c in many([(nothing, test), (nothing, like)])] == [0, 0]
 
 
 def test_hole_3_numpy_never_asks_the_student_where_memory_lies():
