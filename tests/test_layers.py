@@ -27,7 +27,7 @@ LAYERS = [
     ["checks"],
     ["here"],  # what a module's first cell imports
     ["bench"],
-    ["grading.lanes", "grading.limits", "grading.wire"],
+    ["grading.lanes", "grading.limits", "grading.secret", "grading.wire"],
     ["grading.sandbox"],
     ["grading.stage"],
     ["grading.child", "grading.engine"],

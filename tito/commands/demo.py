@@ -114,16 +114,17 @@ def _own(own: Course, ref: ModuleRef) -> Path:
 def _grade(course: Course, ref: ModuleRef, master: Notebook, folder: Path) -> bool:
     """Print the table; True if right work got all points and nothing got none."""
     from tito.grading import batch, handins, report
-    from tito.grading.limits import Limits
+    from tito.grading.limits import Limits, default_jobs
+    from tito.grading.secret import secret_of
 
     ids = tuple(c.grade_id for c in master.cells if c.grade_id)
     found = handins.find_handins(folder, handins.Wanted(ref.name, ids))
     limits = replace(Limits(), call=SECONDS_A_CALL)
     # The demo's own hand-ins are no strangers': they may run where nothing confines them.
     grading = batch.Batch(
-        master, course.package, [], batch.secret_of(master), limits=limits, unconfined=True
+        master, course.package, [], secret_of(master), limits=limits, unconfined=True
     )
-    rows = grading.run(found.handins, min(batch.default_jobs(), len(found.handins)))
+    rows = grading.run(found.handins, min(default_jobs(), len(found.handins)))
     print(report.table(rows))
     print(report.closing(rows))
     results = {row.student: row.result for row in rows}

@@ -43,8 +43,8 @@ def _say(text: str) -> None:
 def grade_run(args: argparse.Namespace) -> int:
     """`tito grade run`: 0 when every hand-in was graded, 1 when one could not be."""
     from tito.grading import report
-    from tito.grading.batch import default_jobs
     from tito.grading.judge.result import GRADED
+    from tito.grading.limits import default_jobs
 
     _refuse_odd_options(args)
     batch = _batch(args)
@@ -90,8 +90,9 @@ def _found(args: argparse.Namespace, master: Notebook) -> Found:
 
 def _batch(args: argparse.Namespace) -> Batch:
     """What the hand-ins are graded with: the master, and the package of the modules before it."""
-    from tito.grading.batch import Batch, secret_of
+    from tito.grading.batch import Batch
     from tito.grading.judge import check_master
+    from tito.grading.secret import secret_of
     from tito.release import trial
 
     course, ref = _module(args)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +14,7 @@ from tito.grading.handins import HandIn
 from tito.grading.judge import Cancelled, CellResult, Result, Unconfined, check_master, grade
 from tito.grading.judge.result import BROKEN, GRADED, MANUAL
 from tito.grading.limits import Limits
-from tito.notebook import Notebook, Role, write_ipynb
+from tito.notebook import Notebook, Role
 
 
 @dataclass
@@ -106,19 +104,3 @@ class Batch:
             elif cell.role is Role.TEST:
                 result.cells.append(CellResult(cell.grade_id, "missing", most, Fraction(0), reason))
         return result
-
-
-def default_jobs() -> int:
-    """As many hand-ins at once as this process may use cores."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def secret_of(master: Notebook) -> bytes:
-    """The secret behind the seeds of hidden inputs: a hash of the master.
-
-    Nobody without the answers and hidden tests can work it out, it needs no file of its own, and
-    grading again gives the same inputs.
-    """
-    return hashlib.sha256(write_ipynb(master).encode("utf-8", "surrogatepass")).digest()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -54,3 +55,10 @@ class Limits:
             name: int(value) if known[name] == "int" else value for name, value in values.items()
         }
         return replace(self, **whole)
+
+
+def default_jobs() -> int:
+    """As many hand-ins at once as this process may use cores."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -11,6 +11,7 @@ from tito.files import read_text
 from tito.grading.audit import generated, handmade, judged
 from tito.grading.audit.remembered import fingerprint, is_green, remember
 from tito.grading.audit.report import Report, cpu_seconds
+from tito.grading.secret import secret_of
 from tito.lint import grading_problems
 from tito.notebook import Notebook, load
 
@@ -83,7 +84,9 @@ def setting_of(course: Course, ref: ModuleRef, master: Notebook) -> judged.Setti
     before = [m for m in course.modules if m.number is not None and m.number < (ref.number or 0)]
     targets = [load(m.source).default_exp for m in before]
     files = [p for p in sorted(ref.folder.iterdir()) if _is_data(p, ref)]
-    return judged.Setting(course.package, [t for t in targets if t], tuple(files))
+    return judged.Setting(
+        course.package, [t for t in targets if t], tuple(files), secret_of(master)
+    )
 
 
 def _is_data(path: Path, ref: ModuleRef) -> bool:

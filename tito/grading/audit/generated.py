@@ -99,7 +99,7 @@ def _job(
 ) -> dict[str, Any]:
     cells = master.of_role(Role.GIVEN, Role.SOLUTION)
     return {
-        "root": str(root),
+        "root": str(root.resolve()),
         "seconds": SECONDS,
         "cells": [{"label": c.label, "source": without_magics(c.source)} for c in cells],
         "tests": {e: [_test(c) for c in found] for e, found in tests.items()},
@@ -121,6 +121,7 @@ def _in_child(job: dict[str, Any]) -> list[dict[str, Any]]:
         input=json.dumps(job).encode("ascii"),
         capture_output=True,
         env=environment,
+        cwd=job["root"] or None,
     )
     events = [json.loads(line) for line in done.stdout.splitlines()]
     if done.returncode or sum("mutant" in e for e in events) < len(job["mutants"]):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -12,6 +13,7 @@ from tito.grading.audit import variants
 from tito.grading.audit.handmade import HandMade
 from tito.grading.judge import CellResult, Result, grade
 from tito.grading.judge.result import DIED
+from tito.grading.limits import default_jobs
 from tito.notebook import Notebook, Role
 from tito.notebook.model import exercises
 from tito.notebook.points import display
@@ -21,11 +23,13 @@ LEAST_HAND_MADE = 2
 
 @dataclass(frozen=True)
 class Setting:
-    """What the cells of a module may import: the package and its parts before the module."""
+    """What the cells of a module may import, and the secret behind hidden inputs: that of
+    `grade run`, so that what is proved here holds there."""
 
     package: Path | None = None
     package_modules: list[str] | None = None
     files: tuple[Path, ...] = ()
+    secret: bytes = b""
 
     def grade(self, master: Notebook, submission: Notebook) -> Result:
         return grade(
@@ -34,7 +38,13 @@ class Setting:
             package=self.package,
             package_modules=self.package_modules,
             files=self.files,
+            secret=self.secret,
         )
+
+    def grade_all(self, pairs: Iterable[tuple[Notebook, Notebook]]) -> Iterator[Result]:
+        """The results of several (master, submission), in their order, a core for each."""
+        with ThreadPoolExecutor(default_jobs()) as pool:
+            yield from pool.map(lambda pair: self.grade(*pair), list(pairs))
 
 
 def reference(master: Notebook, setting: Setting) -> Iterator[str]:
@@ -49,14 +59,15 @@ def reference(master: Notebook, setting: Setting) -> Iterator[str]:
 
 def blanks(master: Notebook, setting: Setting) -> Iterator[str]:
     """What does nothing gets nothing, in every graded cell."""
-    yield from _nothing(setting.grade(master, strip.student_version(master)), "as released")
     cells = {c.grade_id or c.label: c for c in master.of_role(Role.SOLUTION)}
+    whats, pairs = ["as released"], [(master, strip.student_version(master))]
     for what, blank in variants.BLANKS.items():
         for part in variants.rounds(master):
-            sources = {one: blank(cells[one]) for one in part}
             focused = variants.only_tests_of(master, part)
-            result = setting.grade(focused, variants.hand_in(focused, sources))
-            yield from _nothing(result, what)
+            whats.append(what)
+            pairs.append((focused, variants.hand_in(focused, {c: blank(cells[c]) for c in part})))
+    for what, result in zip(whats, setting.grade_all(pairs)):
+        yield from _nothing(result, what)
 
 
 def _nothing(result: Result, what: str) -> Iterator[str]:
@@ -79,13 +90,15 @@ def hand_made(master: Notebook, mutants: list[HandMade], setting: Setting) -> It
         else:
             usable.append(mutant)
     yield from _too_few(master, mutants)
-    for batch in _batches(variants.rounds(master), usable):
-        focused = variants.only_tests_of(master, [m.exercise for m in batch])
-        result = setting.grade(
-            focused, variants.hand_in(focused, {m.exercise: m.source for m in batch})
-        )
+    batches = _batches(variants.rounds(master), usable)
+    for batch, result in zip(batches, setting.grade_all(_pair(master, b) for b in batches)):
         for mutant in batch:
             yield from _escaped(mutant, result, known[mutant.exercise])
+
+
+def _pair(master: Notebook, batch: list[HandMade]) -> tuple[Notebook, Notebook]:
+    focused = variants.only_tests_of(master, [m.exercise for m in batch])
+    return focused, variants.hand_in(focused, {m.exercise: m.source for m in batch})
 
 
 def _too_few(master: Notebook, mutants: list[HandMade]) -> Iterator[str]:
