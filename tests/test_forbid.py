@@ -232,6 +232,12 @@ def test_the_specification_is_no_solution(body):
     assert find(cells, ["relu"], ["blas"]) == []
 
 
+def test_the_exercises_own_cell_is_named_first():
+    cells = {"1": "def h(a): return a @ a", "2": "def g(a): return a @ a"}
+    cells["3"] = "def f(a): return h(a) @ g(a)"
+    assert [f.label for f in find(cells, ["f"], ["blas"])] == ["3", "1", "2"]
+
+
 def test_a_name_that_only_looks_like_a_specification():
     source = "def f(x, low_spec=1):\n    high_spec = 2\n    return low_spec + high_spec"
     assert find({"c": source}, ["f"], ["spec"]) == []

@@ -153,7 +153,9 @@ def find(
     sets: Iterable[str],
     start: str | None = None,
 ) -> list[Finding]:
-    """The forbidden routes that the functions named in `roots` reach, in the cells' order.
+    """The forbidden routes that the functions named in `roots` reach.
+
+    Those in the exercise's own cell come first, then the others in the order of the cells.
 
     sources : label -> source of the code cells that ran before the exercise's last test, in order;
               given cells as well, for a given helper may hold the route
@@ -173,7 +175,8 @@ def find(
     search.run(roots)
     found = [*search.findings.values(), *_unreadable_cells(cells, sets)]
     order = {cell.label: i for i, cell in enumerate(cells)}
-    return sorted(found, key=lambda f: (order[f.label], f.line, f.route))
+    home = cells[search.start].label if cells else None
+    return sorted(found, key=lambda f: (f.label != home, order[f.label], f.line, f.route))
 
 
 def _unreadable_cells(cells: list[_Cell], sets: list[str]) -> Iterator[Finding]:

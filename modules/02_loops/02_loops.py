@@ -160,7 +160,7 @@ Where does that factor go? The processor multiplies and adds two numbers in one 
 
 In exercise 3 you will measure how much of the time is blue. For now the loops may be slow. They must be right.
 
-**Rules that hold for all kernels of this course.** Arrays are float32 or float64, all of a call in one dtype, and so is the result. A result is a new array and inputs are never changed. Empty inputs are no special case: they give what the mathematics says, and an empty sum is 0. Wrong types raise `TypeError`, wrong sizes and values `ValueError`, before any work.
+**Rules that hold for all kernels of this course.** Arrays are float32 or float64, all of a call in one dtype, and so is the result. A result is a new array and inputs are never changed. Empty inputs are no special case: they give what the mathematics says, and an empty sum is 0. Wrong types raise `TypeError`, wrong sizes and values `ValueError`, before any work. Each exercise gives you a specification to compare with, `..._spec`; a kernel that calls it earns nothing.
 """
 
 # %% [markdown]
@@ -426,6 +426,7 @@ def relu_spec(x):
 
 # %% nbgrader={"grade": false, "grade_id": "relu_loops", "locked": false, "schema_version": 3, "solution": true, "task": false}
 #| export
+#| forbid: spec
 def relu_loops(x):
     """Zero in place of every negative element.
 
@@ -591,7 +592,7 @@ def summed_in_float32(a, b):
 
 # %% nbgrader={"grade": false, "grade_id": "matmul_loops", "locked": false, "schema_version": 3, "solution": true, "task": false}
 #| export
-#| forbid: blas, sum
+#| forbid: blas, sum, spec
 def matmul_loops(a, b):
     """The product of two matrices, by three loops.
 
@@ -789,6 +790,7 @@ def softmax_less(x, t):
 
 # %% nbgrader={"grade": false, "grade_id": "softmax_loops", "locked": false, "schema_version": 3, "solution": true, "task": false}
 #| export
+#| forbid: spec
 def softmax_loops(x):
     """Softmax of every row.
 
@@ -992,6 +994,7 @@ def shortcut_variance(x):
 
 # %% nbgrader={"grade": false, "grade_id": "layernorm_loops", "locked": false, "schema_version": 3, "solution": true, "task": false}
 #| export
+#| forbid: spec
 def layernorm_loops(x, gamma, beta, eps=1e-5):
     """Layer normalisation of every row, then a scale and a shift for each column.
 
@@ -1190,6 +1193,7 @@ def conv2d_spec(x, w, padding=0):
 
 # %% nbgrader={"grade": false, "grade_id": "conv2d_loops", "locked": false, "schema_version": 3, "solution": true, "task": false}
 #| export
+#| forbid: spec
 def conv2d_loops(x, w, padding=0):
     """Convolution of an image with a bank of filters (cross-correlation: no flip).
 
