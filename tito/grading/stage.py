@@ -19,6 +19,7 @@ import py_compile
 import shutil
 import tempfile
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -155,19 +156,16 @@ def _public_names(module: str) -> list[str]:
 
 
 def _copy_compiled(source: Path, target: Path) -> None:
-    """Copy a source file with its bytecode, so that no student process compiles it again."""
+    """Stage a source file as bytecode, so that no student process compiles it again."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copy2(source, target)
     compiled = Path(importlib.util.cache_from_source(str(source)))
     if not compiled.exists() or compiled.stat().st_mtime < source.stat().st_mtime:
-        try:
+        with suppress(OSError):  # a read-only installation: slower, not wrong
             py_compile.compile(str(source), quiet=2)
-        except OSError:
-            return  # a read-only installation: slower, not wrong
     if compiled.exists():
-        cached = Path(importlib.util.cache_from_source(str(target)))
-        cached.parent.mkdir(exist_ok=True)
-        shutil.copyfile(compiled, cached)
+        shutil.copyfile(compiled, target.with_suffix(".pyc"))
+    else:
+        shutil.copyfile(source, target)
 
 
 def _stage_package(target: Path, package: Path | None, modules: Iterable[str] | None) -> None:

@@ -309,7 +309,7 @@ def cached(a): store[...] = a; return store
             assert runtime.call(cached, (x,), {}).shared == ()
             assert runtime.call(cached, (2 * x,), {}).shared == ("an earlier result",)
             runtime.forget()
-            assert runtime.call(lambda a: a[1:], (x,), {}).shared == ("argument 1",)
+            assert runtime.call(lambda a: a[1:], (x,), {}).shared == ("argument a",)
 
 
 def test_the_process_dying_in_a_thread_ends_the_call(fresh):

@@ -335,3 +335,16 @@ def test_the_package_of_earlier_modules_is_staged(tmp_path):
         assert outcome.message.startswith("ModuleNotFoundError")
         world.close()
     assert not stage.root.exists()
+
+
+def test_a_file_written_by_a_cell_can_be_imported_but_hides_nothing(shared):
+    source = """
+open('helper.py', 'w').write('x = 5')
+open('json.py', 'w').write('x = 6')
+open('numpy.py', 'w').write('x = 7')
+import helper, json, numpy
+found = helper.x, hasattr(json, 'x'), hasattr(numpy, 'x')
+help(len)
+"""
+    assert run(shared, source).status == "ok"
+    assert value(shared, "found") == (5, False, False)

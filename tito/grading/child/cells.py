@@ -11,6 +11,7 @@ import linecache
 import re
 import sys
 import types
+from _sitebuiltins import _Helper
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,7 @@ class Cells:
             "input": _no_input,
             "exit": _leave,
             "quit": _leave,
+            "help": _Helper(),
         }.items():
             setattr(builtins, name, value)
 

@@ -92,11 +92,11 @@ class Memory:
             number, original = wire.region_memory(node, frame.buffers)
             local[number] = self._take_in(number, original, skew)
         given.regions = list(local.values())
-        for node in map(wire.ArrayNode, frame.arrays):
-            given.arrays.append(self._receive_array(node, local, frame.buffers))
+        nodes = [wire.ArrayNode(node) for node in frame.arrays]
+        given.arrays = [self._receive_array(node, local, frame.buffers) for node in nodes]
         if remember:
             self._regions.update(local)
-            for node, array in zip(map(wire.ArrayNode, frame.arrays), given.arrays):
+            for node, array in zip(nodes, given.arrays):
                 region = local.get(node.region)
                 if region is not None:
                     region.known.append(id(array))

@@ -184,7 +184,8 @@ def _bootstrap(stage: Stage) -> str:
     return (
         "import sys\n"
         f"sys.path[:0] = [{library!r}]\n"
-        f"sys.path += {package_folders()!r}\n"
+        # Last, so that a file a cell writes can be imported but hides nothing.
+        f"sys.path += {[*package_folders(), str(stage.scratch)]!r}\n"
         "from tito.grading.child.main import main\n"
         f"main({str(stage.root)!r}, {os.getpid()})\n"
     )

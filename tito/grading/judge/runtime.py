@@ -7,20 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from tito.checks.runtime import Called, Counts
-from tito.counted import CountedArray, LocalBackend
-from tito.grading.judge.memory import shares
+from tito.checks.memory import arrays_in
+from tito.checks.notebook import NotebookRuntime
+from tito.checks.runtime import Called
 from tito.grading.judge.proxy import Proxy, target_of
 from tito.grading.judge.world import World
 
 
-class JudgeRuntime:
+class JudgeRuntime(NotebookRuntime):
     """`tito.checks.runtime.Runtime` over a World.
+
+    What a test does with functions of its own is as in a notebook; counted arrays lie here too,
+    and the student's process asks for each element.
 
     reported : (earned, message) of each `points(...)` of the test cell that runs
     """
 
     def __init__(self, world: World, secret: bytes = b"") -> None:
+        super().__init__()
         self._world = world
         self._secret = secret
         self._results: list[np.ndarray] = []
@@ -28,31 +32,17 @@ class JudgeRuntime:
 
     def call(self, func: Callable, args: tuple, kwargs: dict) -> Called:
         """Call a function; of the student's, their side says what the result shares memory with."""
-        if isinstance(func, Proxy):
-            result, shared = self._world.call(target_of(func), args, kwargs)
-        else:
-            result = func(*args, **kwargs)
-            shared = tuple(self._sharing(result, args, kwargs))
+        if not isinstance(func, Proxy):
+            return super().call(func, args, kwargs)
+        result, shared = self._world.call(target_of(func), args, kwargs)
         # Kept, so that "an earlier result" stays one until the test cell is over.
-        self._results += [a for _, a in _arrays(result, "")]
-        return Called(result, shared)
+        self._results += [array for _, array in arrays_in(result)]
+        return Called(result, tuple(name for name in shared if name != "argument out"))
 
     def forget(self) -> None:
+        super().forget()
         self._results.clear()
         self.reported.clear()
-
-    def remote_array(self, array: Any, name: str | None) -> CountedArray:
-        array = np.array(array, order="K")
-        writeable = name == "out"
-        return CountedArray(
-            LocalBackend(array), array.dtype, array.shape, array.strides, writeable=writeable
-        )
-
-    def counts(self, array: Any) -> Counts:
-        if not isinstance(array, CountedArray):
-            raise TypeError(f"counts() takes a remote_array, not {type(array).__name__}")
-        backend = array._backend
-        return Counts(backend.reads, backend.writes)
 
     def secret(self) -> bytes:
         return self._secret
@@ -67,27 +57,7 @@ class JudgeRuntime:
         if isinstance(func, Proxy):
             target = target_of(func)
             return target.path or target.class_name
-        return getattr(func, "__name__", type(func).__name__)
+        return super().describe(func)
 
     def report_points(self, earned: Any, message: str | None) -> None:
         self.reported.append((earned, message))
-
-    def _sharing(self, result: Any, args: tuple, kwargs: dict) -> set[str]:
-        named = [*((f"argument {i + 1}", v) for i, v in enumerate(args))]
-        named += [(f"argument {k}", v) for k, v in kwargs.items()]
-        others = [pair for label, value in named for pair in _arrays(value, label)]
-        others += [("an earlier result", r) for r in self._results]
-        return {
-            label for _, array in _arrays(result, "") for label, other in others
-            if shares(array, other)
-        }  # fmt: skip
-
-
-def _arrays(value: Any, label: str, depth: int = 0) -> list[tuple[str, np.ndarray]]:
-    """The arrays in a value, in lists and tuples too."""
-    if isinstance(value, np.ndarray):
-        return [(label, value)]
-    if depth > 3 or not isinstance(value, list | tuple | dict):
-        return []
-    items = value.values() if isinstance(value, dict) else value
-    return [pair for item in items for pair in _arrays(item, label, depth + 1)]

@@ -86,7 +86,10 @@ class Session:
         outside = Outside(self.channel.pid, stage.scratch, limits.files)
         self.watch = Watch(self.channel, limits.idle, self._out_of_limits, outside.excess)
         try:
-            with self.watch.allow(START_CPU, START_WALL), self._lanes.open(0):
+            with (
+                self.watch.allow(START_CPU, START_WALL, "took too long to start"),
+                self._lanes.open(0),
+            ):
                 self._hello(self._lanes.take(0))
         except StudentDied as reason:
             said = self.channel.take_output().strip()

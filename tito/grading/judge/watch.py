@@ -18,10 +18,10 @@ IDLE_CPU = 0.05
 class Budget:
     """What one piece of work may use: seconds of CPU and of wall time."""
 
-    def __init__(self, cpu_end: float, cpu: float, wall: float) -> None:
+    def __init__(self, cpu_end: float, wall: float, passed: str) -> None:
         self.cpu_end = cpu_end
-        self.cpu = cpu
         self.wall = wall
+        self.passed = passed
         self.waited = 0.0
 
 
@@ -53,9 +53,9 @@ class Watch:
         threading.Thread(target=self._run, daemon=True).start()
 
     @contextmanager
-    def allow(self, cpu: float, wall: float) -> Iterator[None]:
-        """The limits for the work in the block."""
-        budget = Budget(self._channel.cpu_seconds() + cpu, cpu, wall)
+    def allow(self, cpu: float, wall: float, passed: str) -> Iterator[None]:
+        """The limits for the work in the block, and what to say when the CPU limit is passed."""
+        budget = Budget(self._channel.cpu_seconds() + cpu, wall, passed)
         self._budgets[id(budget)] = budget
         try:
             yield
@@ -100,7 +100,7 @@ class Watch:
         for budget in list(self._budgets.values()):
             budget.waited += step
             if cpu > budget.cpu_end:
-                return f"took longer than {budget.cpu:g} s of CPU time"
+                return budget.passed
             if budget.waited > budget.wall:
                 return f"took longer than {budget.wall:g} s"
         return None

@@ -20,6 +20,7 @@ import threading
 import warnings
 import weakref
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -385,14 +386,18 @@ class World:
             raise StudentDied("this object was lost when the student's process ended")
         return self._session
 
-    def _budget(self, session: Session, cpu: float) -> Any:
+    def _budget(self, session: Session, cpu: float) -> AbstractContextManager[None]:
         """The limits of a piece of work: its own, and what is left of the test and notebook."""
         limits, used = self._limits, self.seconds
-        cpu = min(cpu, limits.notebook - used)
-        if self._test is not None:
-            cpu = min(cpu, limits.test - (used - self._test.started))
+        passed = f"took longer than {cpu:g} s of CPU time"
+        if self._test is not None and limits.test - (used - self._test.started) < cpu:
+            cpu = limits.test - (used - self._test.started)
+            passed = f"the test took longer than {limits.test:g} s of CPU time"
+        if limits.notebook - used < cpu:
+            cpu = limits.notebook - used
+            passed = f"the notebook took longer than {limits.notebook:g} s of CPU time"
         cpu = max(cpu, 0.05)
-        return session.watch.allow(round(cpu, 2), limits.wall(cpu))
+        return session.watch.allow(cpu, limits.wall(cpu), passed)
 
     def _note_death(self, death: StudentDied) -> None:
         if self._test is not None and self._test.death is None:
