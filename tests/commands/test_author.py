@@ -93,6 +93,18 @@ def test_a_loose_pair_is_synced_by_its_name(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "loose.ipynb").is_file()
 
 
+def test_a_folder_of_loose_pairs_can_be_named(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pairs").mkdir()
+    for name in ("a", "b"):
+        (tmp_path / "pairs" / f"{name}.py").write_text("# %%\nx = 1\n")
+    assert main(["sync", "pairs"]) == 0
+    assert (tmp_path / "pairs" / "b.ipynb").is_file()
+    (tmp_path / "empty").mkdir()
+    assert main(["sync", "empty"]) == 2
+    assert main(["sync", "none"]) == 2
+
+
 def test_new_makes_a_pair_that_lint_accepts(folder, capsys):
     assert main(["new", "08_simd"]) == 0
     out = capsys.readouterr().out
