@@ -185,8 +185,10 @@ def test_a_region_outside_of_its_kind_of_cell_is_refused():
 
 
 def test_an_attachment_in_a_marks_scheme_is_refused():
-    cell = task("### BEGIN MARK SCHEME\n![a](attachment:a.png)\n### END MARK SCHEME")
-    assert "attachment" in refused(strip_marks, cell)
+    picture = "![a](attachment:a.png)"
+    cell = task(f"{picture}\n### BEGIN MARK SCHEME\n{picture}\n### END MARK SCHEME")
+    assert "cell 1 (k):3: an attachment in a marks scheme" in refused(strip_marks, cell)
+    assert only(strip_marks, task(picture)) == picture
 
 
 def test_a_cell_that_is_no_python_still_leaks_nothing():

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import sys
+
 import pytest
 
 from tests.export.modules import body, cell, exported, notebook, warnings
@@ -61,7 +64,10 @@ def test_no_gap_is_left_where_lines_were_dropped():
 def test_a_block_is_named_by_its_grade_id_else_by_what_it_makes_else_by_its_place():
     assert body(cell("#| export\nx = 1", "door")).startswith("# 02_loops: door\n")
     assert body("def f(): pass\ny = 1").startswith("# 02_loops: f, y\n")
+    assert body("a, b, c, d = 1, 2, 3, 4").startswith("# 02_loops: a, b, c\n")
     assert body("_x = 1").startswith("# 02_loops: cell 2\n")
+    long = body(f"{'a' * 60} = {'b' * 60} = 1").split("\n")[0]
+    assert len(long) == 100 and long.endswith("b...")
 
 
 @pytest.mark.parametrize(
@@ -210,6 +216,18 @@ def test_a_file_s_docstring_is_the_module_s_title_or_its_own():
     assert '\n"""Loops: a \\\\ and \'\'\'."""\n' in exported(title, "x = 1")
     assert '\n"""Mine."""\n\n__all__' in exported(title, '"""Mine."""\nx = 1')
     assert '"""What module 02_loops builds."""' in exported("x = 1")
+
+
+def test_a_long_title_breaks_into_lines():
+    text = exported(Cell("markdown", "# " + "a long title " * 12), "x = 1")
+    docstring = ast.get_docstring(ast.parse(text))
+    assert " ".join(docstring.split()) == "a long title " * 11 + "a long title."
+    assert max(map(len, text.split("\n"))) <= 100
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="a statement of Python 3.12")
+def test_a_type_alias_is_public():
+    assert '__all__ = ["Row"]' in exported("type Row[T] = list[T]")
 
 
 def test_a_string_further_down_is_not_taken_for_the_docstring():

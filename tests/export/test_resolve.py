@@ -99,8 +99,8 @@ def test_one_public_name_in_two_cells_is_refused_with_both():
 
 
 def test_one_private_name_in_two_cells_is_a_warning():
-    (warning,) = warnings("_clip = 1\ndef f(): return _clip", "_clip = 2")
-    assert "cell 3:2: _clip is made by cell 2 too; the later counts" in warning
+    (warning,) = warnings("_clip = 1\ndef f(): return _clip", "x = 1\n_clip = 2")
+    assert "cell 3:3: _clip is made by cell 2 too; the later counts" in warning
 
 
 def test_hiding_a_builtin_is_allowed_with_a_warning():

@@ -41,12 +41,6 @@ class Import:
             return (self.module.split(".")[0], None)
         return (self.module, self.name)
 
-    def __str__(self) -> str:
-        alias = f" as {self.alias}" if self.alias else ""
-        if self.name is None:
-            return f"import {self.module}{alias}"
-        return f"from {self.module} import {self.name}{alias}"
-
 
 def render(imports: Iterable[Import], used: set[str]) -> str:
     """The import lines of a file: sections parted by an empty line; empty without imports."""
