@@ -260,3 +260,10 @@ def test_in_the_repository_the_own_kit_is_tested_not_the_answers(course, call):
     assert code == 1
     assert "testing your kit in kit" in lines[0]
     assert str(course.root / "kit") in lines[1]
+
+
+def test_a_master_is_tested_by_path_with_its_visible_tests(course, call):
+    code, lines, _ = call("test", course.modules[0].py)
+    assert code == 0
+    assert lines[1].split() == ["1", "weigh", "1/1", "+2", "later", "passed"]
+    assert lines[-1].startswith("next: tito grade run HANDINS --master ")

@@ -59,6 +59,17 @@ def test_nothing_of_the_authors_workshop_goes_along(course, made):
     assert not [n for n in names if "__pycache__" in n]
 
 
+def test_caches_and_hidden_files_stay_at_home(course, tmp_path):
+    for name in ("__pycache__/a.txt", ".ipynb_checkpoints/b.txt", ".git/c.txt", "data/.d.txt"):
+        path = course.modules[0].folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("x")
+    kit.generate(course, tmp_path / "kit")
+    folder = tmp_path / "kit/modules/02_demo"
+    names = {p.name for p in folder.rglob("*") if p.is_file()}
+    assert names == {"02_demo.ipynb", "input.csv"}
+
+
 def test_the_notebook_is_not_paired_with_the_source(made):
     text = made.modules[0].ipynb.read_text()
     assert "jupytext" not in json.loads(text)["metadata"]

@@ -134,6 +134,12 @@ def test_eleven_tokens_are_no_leak_and_twelve_are():
     assert [leak.tokens for leak in found({"a.py": " ".join(words[2:14])})] == [12]
 
 
+def test_comments_between_few_tokens_hide_nothing():
+    words = leaks.tokens(SOLUTION)
+    assert found({"a.py": " # a remark\n".join(words)})
+    assert found({"a.py": "\n# a remark\n".join(words)})
+
+
 def test_what_the_own_given_code_holds_is_no_secret():
     notebook = master()
     notebook.cells[1].source += "\n" + SOLUTION
