@@ -368,3 +368,17 @@ def test_the_hash_sees_metadata_and_not_trailing_blank_lines(pair):
     assert content_hash(notebook) == before
     notebook.cells[1].metadata["nbgrader"]["grade_id"] = "other"
     assert content_hash(notebook) != before
+
+
+def test_the_hash_does_not_depend_on_the_order_of_metadata_keys(pair):
+    notebook = load(pair.py)
+    before = content_hash(notebook)
+    keys = notebook.cells[1].metadata["nbgrader"]
+    notebook.cells[1].metadata["nbgrader"] = dict(reversed(keys.items()))
+    assert content_hash(notebook) == before
+
+
+def test_text_that_no_encoding_knows_can_be_hashed(pair):
+    notebook = load(pair.py)
+    notebook.cells[2].source = "x = '\ud800'"
+    assert content_hash(notebook)
