@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import os
 import sys
 import threading
@@ -42,8 +43,11 @@ def poison_empty_arrays() -> None:
     with NaN, or with large odd numbers, it holds nothing.
     """
     empty, empty_like = np.empty, np.empty_like
-    np.empty = lambda *args, **kwargs: poisoned(empty(*args, **kwargs))
-    np.empty_like = lambda *args, **kwargs: poisoned(empty_like(*args, **kwargs))
+    # With their own names, so that np.empty as an argument still crosses to the student by name.
+    np.empty = functools.wraps(empty)(lambda *args, **kwargs: poisoned(empty(*args, **kwargs)))
+    np.empty_like = functools.wraps(empty_like)(
+        lambda *args, **kwargs: poisoned(empty_like(*args, **kwargs))
+    )
 
 
 def poisoned(array: np.ndarray) -> np.ndarray:
