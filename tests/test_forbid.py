@@ -1,5 +1,6 @@
 """Forbidden routes: each way there is found, and honest code is left alone."""
 
+import time
 from textwrap import dedent
 
 import pytest
@@ -269,6 +270,16 @@ def test_deep_nesting_ends():
         + "def f400(a): return a @ a"
     )
     assert find({"c": chain}, ["f0"], ["blas"])
+
+
+def test_many_cells_that_use_each_other_are_read_once():
+    names = [f"v{i}" for i in range(40)]
+    # Every name may be any of the others: 40 to the power of 40 ways, and one answer.
+    cell = "\n".join(f"{a} = {b}" for a in names for b in names)
+    cells = {str(i): cell for i in range(20)} | {"end": "def f(x): return v7.inner(x, x)"}
+    started = time.process_time()
+    assert find(cells, ["f"], ["blas"]) == []
+    assert time.process_time() - started < 20
 
 
 @pytest.mark.parametrize(

@@ -23,10 +23,12 @@ definition counts, so that a later harmless twin hides nothing.
 from __future__ import annotations
 
 import ast
+import bisect
 import builtins
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -393,6 +395,34 @@ def _declared_global(node: ast.AST) -> set[str]:
     return {name for names in declared for name in names}
 
 
+def _cells_by_name(tables: Iterable[Mapping[str, Any]]) -> dict[str, list[int]]:
+    """For each name the indices of the cells whose table has it, in order."""
+    cells: dict[str, list[int]] = {}
+    for index, table in enumerate(tables):
+        for name in table:
+            cells.setdefault(name, []).append(index)
+    return cells
+
+
+@dataclass
+class _Paths:
+    """The library paths that a name may stand for, as far as they are known."""
+
+    table: Any
+    paths: set[str] = field(default_factory=set)
+    settled: bool = False
+    changed: bool = False
+
+    def add(self, paths: Iterable[str]) -> None:
+        before = len(self.paths)
+        self.paths |= set(paths)
+        self.changed = self.changed or len(self.paths) > before
+
+    def take_change(self) -> bool:
+        changed, self.changed = self.changed, False
+        return changed
+
+
 class _Search:
     """One walk from the roots through everything they reach."""
 
@@ -404,14 +434,18 @@ class _Search:
         self._followed: set[int] = set()
         self._waiting: list[tuple[ast.AST, _Scope, tuple[str, ...]]] = []
         self._stars = {star for cell in cells for star in cell.stars}
+        self._defining = _cells_by_name(cell.defined for cell in cells)
+        self._changing = _cells_by_name(cell.changed for cell in cells)
+        self._known: dict[tuple, _Paths] = {}
+        self._round: set[tuple] = set()
 
     def alive(self, name: str, at: int) -> list[tuple[int, ast.AST | _Import]]:
         """The global definitions of a name that hold from cell `at` on, with their cells."""
-        last = next((i for i in range(at, -1, -1) if name in self.cells[i].defined), None)
-        indices = [] if last is None else [last]
-        indices += [i for i in range(at + 1, len(self.cells)) if name in self.cells[i].defined]
-        found = [(i, node) for i in indices for node in self.cells[i].defined[name]]
-        return found + [(i, n) for i, c in enumerate(self.cells) for n in c.changed.get(name, [])]
+        defining = self._defining.get(name, [])
+        first = max(bisect.bisect_right(defining, at) - 1, 0)
+        found = [(i, node) for i in defining[first:] for node in self.cells[i].defined[name]]
+        changing = self._changing.get(name, [])
+        return found + [(i, node) for i in changing for node in self.cells[i].changed[name]]
 
     def run(self, roots: Iterable[str]) -> None:
         """Search everything that the roots reach."""
@@ -419,7 +453,11 @@ class _Search:
             self.follow(root, self.start, (root,))
         while self._waiting:
             node, scope, via = self._waiting.pop()
-            self._check(node, scope, via)
+            try:
+                self._check(node, scope, via)
+            except RecursionError:
+                self._round.clear()
+                self._note(node, scope, via, "names behind names, too many to follow", self.sets[0])
             self._waiting += [(child, inner, via) for child, inner in self._parts(node, scope)]
 
     def follow(self, name: str, at: int, via: tuple[str, ...]) -> None:
@@ -507,61 +545,57 @@ class _Search:
         name = text.split(".")[-1] if text else None
         self._report(node, scope, via, lambda s: name is None or _any_name(s, name))
 
-    def _member(
-        self, node: ast.AST, scope: _Scope, depth: int = 0
-    ) -> tuple[ast.AST | None, str | None]:
+    def _member(self, node: ast.AST, scope: _Scope) -> tuple[ast.AST | None, str | None]:
         """(base, name) of an access; the name is None where it is computed."""
         if isinstance(node, ast.Attribute):
             return node.value, node.attr
         if isinstance(node, ast.Call) and len(node.args) >= 2:
-            named = "builtins.getattr" in self.paths(node.func, scope, depth + 1)
+            named = "builtins.getattr" in self.paths(node.func, scope)
             return (node.args[0], self._text(node.args[1], scope)) if named else (None, None)
         if isinstance(node, ast.Subscript):
             holder = node.value
             if isinstance(holder, ast.Attribute) and holder.attr == "__dict__":
                 return holder.value, self._text(node.slice, scope)
             one = isinstance(holder, ast.Call) and holder.args
-            if one and "builtins.vars" in self.paths(holder.func, scope, depth + 1):
+            if one and "builtins.vars" in self.paths(holder.func, scope):
                 return holder.args[0], self._text(node.slice, scope)
         return None, None
 
-    def paths(self, node: ast.AST, scope: _Scope, depth: int = 0) -> set[str]:
+    def paths(self, node: ast.AST, scope: _Scope) -> set[str]:
         """The library paths that an expression may stand for: {"numpy.linalg"}; else empty."""
-        if depth > 8:
-            return set()
         if isinstance(node, ast.Name):
-            return self._name_paths(node.id, scope, depth)
+            return self._name_paths(node.id, scope)
         if isinstance(node, ast.Subscript):
-            return self._subscript_paths(node, scope, depth)
+            return self._subscript_paths(node, scope)
         if isinstance(node, ast.Call):
-            called = self.paths(node.func, scope, depth + 1)
+            called = self.paths(node.func, scope)
             if called & {"builtins.__import__", "importlib.import_module"} and node.args:
                 text = self._text(node.args[0], scope)
                 return {text} if text else {"builtins.eval"}
         choices = _choices(node)
         if choices:
-            return set().union(*(self.paths(c, scope, depth + 1) for c in choices))
-        base, name = self._member(node, scope, depth)
+            return set().union(*(self.paths(c, scope) for c in choices))
+        base, name = self._member(node, scope)
         if base is None or name is None:
             return set()
-        return {f"{path}.{name}" for path in self.paths(base, scope, depth + 1)}
+        return {f"{path}.{name}" for path in self.paths(base, scope)}
 
-    def _subscript_paths(self, node: ast.Subscript, scope: _Scope, depth: int) -> set[str]:
+    def _subscript_paths(self, node: ast.Subscript, scope: _Scope) -> set[str]:
         """sys.modules["numpy"], globals()["np"], np.__dict__["dot"], or one item of a literal."""
         holder = node.value
-        table = self.paths(holder, scope, depth + 1)
+        table = self.paths(holder, scope)
         text = self._text(node.slice, scope)
         if "sys.modules" in table:
             return {text} if text else set()
-        name = self._looked_up(node, scope, depth)
+        name = self._looked_up(node, scope)
         if name is not None:
-            return self._name_paths(name, replace(scope, local={}), depth + 1)
-        base, name = self._member(node, scope, depth)
+            return self._name_paths(name, replace(scope, local={}))
+        base, name = self._member(node, scope)
         if base is not None and name is not None:
-            return {f"{path}.{name}" for path in self.paths(base, scope, depth + 1)}
+            return {f"{path}.{name}" for path in self.paths(base, scope)}
         return table
 
-    def _looked_up(self, node: ast.AST, scope: _Scope, depth: int = 0) -> str | None:
+    def _looked_up(self, node: ast.AST, scope: _Scope) -> str | None:
         """The global name in globals()["name"] or globals().get("name")."""
         key: ast.AST | None = None
         if isinstance(node, ast.Subscript):
@@ -570,14 +604,41 @@ class _Search:
             table, key = node.func.value, node.args[0]
         if not isinstance(key, ast.expr) or not isinstance(table, ast.Call) or table.args:
             return None
-        called = self.paths(table.func, scope, depth + 1)
+        called = self.paths(table.func, scope)
         tables = {"builtins.globals", "builtins.locals", "builtins.vars"}
         return self._text(key, scope) if called & tables else None
 
-    def _name_paths(self, name: str, scope: _Scope, depth: int) -> set[str]:
-        if name in scope.local:
-            nodes = [(scope.cell, node) for node in scope.local[name]]
-        else:
+    def _name_paths(self, name: str, scope: _Scope) -> set[str]:
+        """The same for a name, worked out once.
+
+        Names may be made from each other in a circle, so the answer is a least fixed point: in a
+        round each name is looked at once, with what is known of the others so far, and rounds are
+        repeated until nothing is added.
+        """
+        table = scope.local if name in scope.local else None
+        key = (name, id(table) if table is not None else scope.at)
+        # The table is kept with the answer, so that its id is not given to another one.
+        entry = self._known.setdefault(key, _Paths(table))
+        if entry.settled or key in self._round:
+            return entry.paths
+        outermost = not self._round
+        while True:
+            self._round.add(key)
+            entry.add(path for path in self._bound_paths(name, scope) if path.count(".") < 8)
+            if not outermost:
+                return entry.paths
+            members = [self._known[k] for k in self._round]
+            self._round.clear()
+            if not any([member.take_change() for member in members]):
+                break
+        for member in members:
+            member.settled = True
+        return entry.paths
+
+    def _bound_paths(self, name: str, scope: _Scope) -> set[str]:
+        local = name in scope.local
+        nodes = [(scope.cell, n) for n in scope.local[name]] if local else None
+        if nodes is None:
             nodes = self.alive(name, scope.at)
             if not nodes:
                 found = {f"{star}.{name}" for star in self._stars}
@@ -587,9 +648,7 @@ class _Search:
             if isinstance(node, _Import):
                 paths.add(node.path)
             else:
-                same = isinstance(node, ast.Name) and node.id == name
-                where = scope if name in scope.local else _Scope(cell, cell, {})
-                paths |= set() if same else self.paths(node, where, depth + 1)
+                paths |= self.paths(node, scope if local else _Scope(cell, cell, {}))
         return paths
 
     def _text(self, node: ast.AST, scope: _Scope, depth: int = 0) -> str | None:
@@ -643,11 +702,13 @@ class _Search:
         """Note the node for the first set that forbids it."""
         for name in self.sets:
             if forbids(SETS[name]):
-                label = self.cells[scope.cell].label
-                route = _shown(node, path)
-                key = (label, node.lineno, node.end_col_offset, name)
-                self.findings.setdefault(key, Finding(label, node.lineno, route, name, via))
+                self._note(node, scope, via, _shown(node, path), name)
                 return
+
+    def _note(self, node, scope: _Scope, via: tuple[str, ...], route: str, name: str) -> None:
+        label = self.cells[scope.cell].label
+        key = (label, node.lineno, node.end_col_offset, name)
+        self.findings.setdefault(key, Finding(label, node.lineno, route, name, via))
 
 
 def _choices(node: ast.AST) -> list[ast.expr]:
