@@ -79,6 +79,20 @@ def test_one_name_for_two_imports_is_refused_with_both_cells():
     assert caught.value.cell == "cell 3" and "cell 2" in caught.value.message
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("import numpy as np", "import numpy.linalg as np"),
+        ("import numpy as np", "from numpy import np"),
+        ("import os", "from x import os"),
+        ("from a import b", "from c import b"),
+    ],
+)
+def test_two_ways_to_make_one_name_are_a_clash(first, second):
+    with pytest.raises(UserError, match="is another import in cell 2"):
+        plan_notebooks([("m", notebook(first, second))])
+
+
 def test_one_name_for_an_import_and_a_function_is_refused_with_both_cells():
     with pytest.raises(UserError) as caught:
         plan_notebooks([("m", notebook("from math import sqrt", "def sqrt(x):\n    return x"))])

@@ -154,12 +154,15 @@ def test_a_name_of_another_file_of_the_module_is_imported_from_there():
     assert files["simd/__init__.py"].endswith('"""The files of tinykernels.simd."""\n')
 
 
-def test_files_that_would_import_each_other_are_refused():
-    with pytest.raises(UserError, match=r"a and tinykernels\.b would import each other"):
-        routed(
-            "#| export a\ndef f(): return g()",
-            "#| export b\ndef g(): return f()",
-        )
+@pytest.mark.parametrize("length", [2, 3, 5])
+def test_files_that_would_import_each_other_are_refused(length):
+    cells = [
+        f"#| export f{i}\ndef name{i}(): return name{(i + 1) % length}()" for i in range(length)
+    ]
+    with pytest.raises(UserError, match="would import each other") as caught:
+        routed(*cells)
+    assert all(f"tinykernels.f{i}" in caught.value.message for i in range(length))
+    routed(*cells[:-1], f"#| export f{length - 1}\ndef name{length - 1}(): pass")
 
 
 def test_an_import_goes_along_to_every_file_that_needs_it():

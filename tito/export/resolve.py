@@ -6,6 +6,7 @@ import ast
 import builtins
 from collections.abc import Sequence
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
 
 from tito.errors import UserError
 from tito.export import target as targets
@@ -237,18 +238,22 @@ def _line_of(block: Block, name: str) -> int | None:
 
 
 def circles(files: list[File]) -> list[UserError]:
-    """Files of one module that import each other by names they share."""
-    needs = {f.target: {i.module.removeprefix(import_name("")) for i in f.imports} for f in files}
-    problems = []
-    for file in files:
-        for other in sorted(needs[file.target] & set(needs)):
-            if other != file.target and file.target in needs[other] and file.target < other:
-                problems.append(
-                    file.blocks[0].origin.error(
-                        f"{import_name(file.target)} and {import_name(other)} would import "
-                        "each other",
-                        None,
-                        "send the cells that need each other to one file",
-                    )
-                )
-    return problems
+    """Files of one module that need each other's names, in a circle of any length."""
+    own = {f.target: f for f in files}
+    needs = {
+        t: {i.module.removeprefix(import_name("")) for i in f.imports} & set(own) - {t}
+        for t, f in own.items()
+    }
+    try:
+        TopologicalSorter(needs).prepare()
+    except CycleError as error:
+        circle = error.args[1]
+        start = own[min(circle)].blocks[0].origin
+        names = " and ".join(import_name(t) for t in sorted(set(circle)))
+        return [
+            start.error(
+                f"{names} would import each other",
+                hint="send the cells that need each other to one file",
+            )
+        ]
+    return []
