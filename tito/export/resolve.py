@@ -241,7 +241,7 @@ def circles(files: list[File]) -> list[UserError]:
     """Files of one module that need each other's names, in a circle of any length."""
     own = {f.target: f for f in files}
     needs = {
-        t: {i.module.removeprefix(import_name("")) for i in f.imports} & set(own) - {t}
+        t: sorted({i.module.removeprefix(import_name("")) for i in f.imports} & set(own) - {t})
         for t, f in own.items()
     }
     try:
