@@ -17,11 +17,13 @@ from tito.checks.expect import (
 )
 from tito.checks.failure import CheckFailed
 from tito.checks.runtime import Counts
+from tito.checks.speed import Speed, speed
 from tito.checks.tools import counts, points, remote_array, rng, worker
 
 __all__ = [
     "CheckFailed",
     "Counts",
+    "Speed",
     "counts",
     "expect_close",
     "expect_equal",
@@ -31,5 +33,6 @@ __all__ = [
     "points",
     "remote_array",
     "rng",
+    "speed",
     "worker",
 ]

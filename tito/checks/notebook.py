@@ -5,14 +5,19 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Iterable
-from typing import Any
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tito.checks.forbidden import refuse_forbidden
 from tito.checks.memory import arrays_in, named_arguments, overlaps, shares
+from tito.checks.rig import NotebookRig, notebook_rig
 from tito.checks.runtime import Called, Counts
 from tito.counted import CountedArray, backend_of, counted
+
+if TYPE_CHECKING:
+    from tito.checks.speed import Speed
 
 MOST_EARLIER_RESULTS = 64
 
@@ -69,6 +74,12 @@ class NotebookRuntime:
     def report_points(self, earned: Any, message: str | None) -> None:
         if message:
             print(message)
+
+    def rig(self, func: Callable, baseline: Callable) -> AbstractContextManager[NotebookRig]:
+        return notebook_rig(func, baseline)
+
+    def report_speed(self, found: Speed) -> None:
+        """Its message is printed by `points`."""
 
 
 def _any_pair(test: Callable, result: Any, other: Any) -> bool:

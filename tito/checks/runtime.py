@@ -8,9 +8,13 @@ that sends the call to another process. The checks themselves are the same code 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from tito.checks.rig import Rig
+    from tito.checks.speed import Speed
 
 
 class Counts(NamedTuple):
@@ -64,6 +68,12 @@ class Runtime(Protocol):
 
     def report_points(self, earned: Any, message: str | None) -> None:
         """`points(earned, message)` was called; `earned` is an int, a float or a Fraction."""
+
+    def rig(self, func: Callable, baseline: Callable) -> AbstractContextManager[Rig]:
+        """Where the CPU time of the student's function and of a trusted one is measured."""
+
+    def report_speed(self, found: Speed) -> None:
+        """`speed(...)` has come to its verdict."""
 
 
 _stack: list[Runtime] = []

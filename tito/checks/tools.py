@@ -11,17 +11,21 @@ import numpy as np
 
 from tito.checks.case import calling_names
 from tito.checks.runtime import Counts, current
+from tito.checks.speed import Speed
 
 
-def points(earned: int | float | Fraction, message: str | None = None) -> int | float:
+def points(earned: int | float | Fraction | Speed, message: str | None = None) -> int | float:
     """The last expression of a cell that gives part of its points.
 
-    earned  : a plain number, 0 or more; a bool, NaN or anything else is a mistake of the test
+    earned  : a plain number, 0 or more; a bool, NaN or anything else is a mistake of the test.
+              What `speed(...)` gave brings its message along
     message : shown to the student: say what is missing, leave it out when nothing is
 
     >>> points(2)
     2
     """
+    if type(earned) is Speed:
+        earned, message = earned.earned, message or earned.message
     if type(earned) not in (int, float, Fraction):
         raise TypeError(f"points() takes a plain number, not {type(earned).__name__}")
     if not math.isfinite(earned) or earned < 0:

@@ -112,7 +112,7 @@ def _trusted(tree: ast.Module) -> set[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tito.checks"):
             names |= {a.asname or a.name for a in node.names if a.name not in _HAND_ON}
-    return names | {"points", "counts", "expect_close", "expect_equal", "expect_raises"}
+    return names | {"points", "counts", "expect_close", "expect_equal", "expect_raises", "speed"}
 
 
 def _grow(tree: ast.Module, dirty: set[str], trusted: set[str]) -> set[str]:

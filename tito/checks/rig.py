@@ -1,0 +1,135 @@
+"""Where speed is measured: batches of calls of two functions, and the CPU time each batch takes.
+
+The check itself (`tito.checks.speed`) is the same everywhere. A rig supplies what differs: in a
+notebook the two functions run in this thread and its own clock is read; the judge runs them in
+two processes and reads their clocks from outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from tito.machine import timer
+from tito.machine.blas import one_thread
+
+STUDENT, BASELINE = "student", "baseline"
+# Memory that the arrays of one batch may take.
+ROOM = 256 << 20
+
+
+@dataclass(frozen=True)
+class Call:
+    """The arguments of one call.
+
+    writes : position or keyword of the array that the function changes in place; None if it
+             returns its result
+    """
+
+    args: tuple
+    kwargs: dict[str, Any]
+    writes: int | str | None = None
+
+    def copy(self) -> Call:
+        """The same with arrays of its own."""
+        return Call(_copied(self.args), _copied(self.kwargs), self.writes)
+
+    def result(self, returned: Any) -> Any:
+        """What the call computed, given what it returned."""
+        if self.writes is None:
+            return returned
+        return self.args[self.writes] if type(self.writes) is int else self.kwargs[self.writes]
+
+
+@dataclass(frozen=True)
+class Form:
+    """What every result must be: an array of exactly this dtype and shape."""
+
+    dtype: np.dtype
+    shape: tuple[int, ...]
+
+    @classmethod
+    def of(cls, array: np.ndarray) -> Form:
+        return cls(array.dtype, array.shape)
+
+    @property
+    def nbytes(self) -> int:
+        return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
+
+
+@dataclass(frozen=True)
+class Window:
+    """One batch: CPU seconds, the results, and the inputs as the calls left them."""
+
+    seconds: float
+    results: list[Any]
+    after: list[Call]
+
+
+class Rig(Protocol):
+    """Two functions ready to be measured.
+
+    reading    : whose clock it is, in words for the message; None where there is no clock that
+                 could be trusted, and `run` may not be called
+    shortest   : CPU seconds that a window should last at least
+    most_calls : in one window
+    room       : bytes that the arrays of one window may take
+    """
+
+    reading: str | None
+    shortest: float
+    most_calls: int
+    room: int
+
+    def call(self, who: str, call: Call) -> Any:
+        """One ordinary call, not measured; its result. Compiles what is compiled late."""
+
+    def run(self, who: str, calls: Sequence[Call], form: Form) -> Window:
+        """Call it once for each of the inputs, which it gets as copies; measured."""
+
+
+class NotebookRig:
+    """Both functions in this thread, its CPU clock around them."""
+
+    reading: str | None = "read in this notebook"
+    shortest = timer.SHORTEST_SAMPLE
+    # A clock that ticks 64 times a second (Windows) needs long windows.
+    most_calls = 64 if timer.SHORTEST_SAMPLE < 0.01 else 1024
+    room = ROOM
+
+    def __init__(self, functions: dict[str, Callable]) -> None:
+        self._functions = functions
+
+    def call(self, who: str, call: Call) -> Any:
+        own = call.copy()
+        return own.result(self._functions[who](*own.args, **own.kwargs))
+
+    def run(self, who: str, calls: Sequence[Call], form: Form) -> Window:
+        func, own = self._functions[who], [call.copy() for call in calls]
+        start = timer.clock()
+        returned = [func(*call.args, **call.kwargs) for call in own]
+        # Never 0: a clock that did not move makes no ratio.
+        seconds = max(timer.clock() - start, 1e-9)
+        return Window(seconds, [c.result(r) for c, r in zip(own, returned)], own)
+
+
+@contextmanager
+def notebook_rig(func: Callable, baseline: Callable) -> Iterator[NotebookRig]:
+    """The rig of a notebook. NumPy's BLAS gets one thread: this thread's clock sees no other."""
+    with one_thread():
+        yield NotebookRig({STUDENT: func, BASELINE: baseline})
+
+
+def _copied(value: Any) -> Any:
+    """The value with its arrays copied, inside lists, tuples and dicts too."""
+    if isinstance(value, np.ndarray):
+        return np.array(value, order="K")
+    if type(value) in (list, tuple):
+        return type(value)(_copied(item) for item in value)
+    if type(value) is dict:
+        return {key: _copied(item) for key, item in value.items()}
+    return value

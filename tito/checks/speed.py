@@ -1,0 +1,327 @@
+"""How many times as fast as a baseline a kernel is, in CPU time, and the points for that.
+
+    def inputs(rng):
+        return rng.standard_normal((192, 192)), rng.standard_normal((192, 192))
+
+    points(speed(matmul_ikj, matmul_ijk, inputs, inner=192, points=2, full=5, half=2))
+
+A round draws new inputs, runs the kernel on all of them and the baseline on all of them, and
+divides the two CPU times; who goes first changes from round to round (A B B A). A machine that is
+busy, or slow for a while, slows both. Every result of every round is checked: a kernel that is
+fast and wrong has failed. No input comes twice, so what was remembered is of no use.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from tito.checks import compare, show
+from tito.checks.case import calling_names
+from tito.checks.compare import Bound, Difference
+from tito.checks.failure import CheckFailed, Failure
+from tito.checks.memory import arrays_in
+from tito.checks.rig import BASELINE, STUDENT, Call, Form, Rig, Window
+from tito.checks.runtime import current
+from tito.checks.steps import FULL, HALF, Measured, Steps, Threshold, steps_for
+from tito.machine import instruction_set
+
+FEWEST_ROUNDS, MOST_ROUNDS = 7, 31
+# CPU seconds: of all rounds; of one window of the baseline.
+MOST_SECONDS, LONGEST_WINDOW = 6.0, 0.25
+# After that many rounds a kernel so slow that the seconds are used up is judged.
+FEWEST_WHEN_SLOW = 3
+# Several different inputs in each window, so that none is a question asked alone.
+FEWEST_CALLS = 2
+# A kernel that takes less a call drowns in what surrounds it.
+SHORTEST_CALL = 1e-4
+
+Inputs = Callable[[np.random.Generator], tuple | dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Speed:
+    """The verdict of `speed`, which `points(...)` takes.
+
+    earned   : points
+    message  : for the student; says what was measured also when nothing is missing
+    measured : the ratio baseline/kernel and its interval; None where only values were graded
+    doubt    : the measurement does not tell which step it is, so the better one counts
+    """
+
+    earned: int | float | Fraction
+    message: str
+    measured: Measured | None = None
+    doubt: bool = False
+
+
+def speed(
+    func: Callable,
+    baseline: Callable,
+    inputs: Inputs,
+    *,
+    points: int | float | Fraction,
+    full: Threshold,
+    half: Threshold | None = None,
+    writes: int | str | None = None,
+    expected: Callable[..., np.ndarray] | None = None,
+    inner: float = 1,
+    hint: str | None = None,
+) -> Speed:
+    """Check the values of a kernel, then how many times as fast as a baseline it is.
+
+    func     : the student's function; returns an array, or changes one (`writes`)
+    baseline : a function of a given cell, of an earlier module's package or of NumPy that takes
+               the same arguments; never one that calls a BLAS, whose speed is the machine's
+    inputs   : inputs(rng) -> the arguments of one call, a tuple (or a dict of keywords) with
+               contiguous arrays drawn from `rng`; always of the same shapes. Make them so large
+               that a kernel at the threshold takes at least 0.1 ms.
+    points   : for a ratio of at least `full`; half of them for at least `half`
+    full, half : thresholds, each a number or {"avx512": ..., "avx2": ..., "generic": ...}. A CPU
+               that is not named is graded by the values alone.
+    writes   : position or keyword of the argument that both functions change in place
+    expected : expected(*args) -> the right result, where the baseline's is not the one to compare
+               with
+    inner    : as for `expect_close`
+    hint     : what to try
+
+    Raises CheckFailed for a wrong value. Returns what `points(...)` takes.
+    """
+    current().before_check(calling_names())
+    steps = steps_for(full, half, instruction_set())
+    race = _Race(func, baseline, inputs, writes, expected, Bound(float(inner)))
+    with current().rig(func, baseline) as rig:
+        race.warm_up(rig)
+        verdict = _Verdict(race.names, points, hint)
+        if steps is None:
+            reason = f"no threshold was measured for {instruction_set()} CPUs"
+            result = verdict.by_values(reason, doubt=False)
+        elif rig.reading is None:
+            result = verdict.by_values("CPU time cannot be read here", doubt=True)
+        else:
+            race.run(rig, steps)
+            result = verdict.by_ratio(race, steps, rig.reading)
+    current().report_speed(result)
+    return result
+
+
+class _Race:
+    """The measurement: rounds of both functions, until the step is known."""
+
+    def __init__(
+        self,
+        func: Callable,
+        baseline: Callable,
+        inputs: Inputs,
+        writes: int | str | None,
+        expected: Callable[..., np.ndarray] | None,
+        bound: Bound,
+    ) -> None:
+        self.names = tuple(current().describe(f) for f in (func, baseline))
+        self.ratios: list[float] = []
+        self.calls = FEWEST_CALLS
+        self._draw = _Drawn(inputs, writes)
+        self._expected = expected
+        self._bound = bound
+        self._forms: dict[str, Form] = {}
+        self._seconds: dict[str, list[float]] = {STUDENT: [], BASELINE: []}
+
+    def warm_up(self, rig: Rig) -> None:
+        """One ordinary call of each, whose values must be right."""
+        call = self._draw.one()
+        result = rig.call(BASELINE, call)
+        if type(result) is not np.ndarray:
+            raise TypeError(
+                f"the baseline of speed() gives {show.kind_of(result) or 'None'}, not an array"
+                " (if it changes an argument, name that one: writes=...)"
+            )
+        want = self._want(call, result)
+        self._forms = {BASELINE: Form.of(result), STUDENT: Form.of(want)}
+        self._check(rig.call(STUDENT, call), want)
+
+    def run(self, rig: Rig, steps: Steps) -> None:
+        """Rounds until the interval lies on one side of each threshold."""
+        start = time.thread_time()
+        self.calls = self._calls_per_window(rig)
+        while len(self.ratios) < MOST_ROUNDS:
+            students_first = len(self.ratios) % 2 == 0
+            windows = self._round(rig, students_first)
+            for who, window in windows.items():
+                self._seconds[who].append(window.seconds)
+            self.ratios.append(windows[BASELINE].seconds / windows[STUDENT].seconds)
+            n, spent = len(self.ratios), self._spent() + time.thread_time() - start
+            if n >= FEWEST_WHEN_SLOW and spent > MOST_SECONDS:
+                return
+            if n >= FEWEST_ROUNDS and not Measured.of(self.ratios).in_doubt(steps):
+                return
+
+    def seconds_a_call(self) -> float:
+        """Of the baseline."""
+        return statistics.median(self._seconds[BASELINE]) / self.calls
+
+    def _spent(self) -> float:
+        return sum(map(sum, self._seconds.values()))
+
+    def _calls_per_window(self, rig: Rig) -> int:
+        """So many that the faster of the two fills a window, and the baseline no long one."""
+        windows = self._round(rig, students_first=True)
+        times = {who: window.seconds / self.calls for who, window in windows.items()}
+        wanted = math.ceil(rig.shortest / min(times.values()))
+        room = rig.room // self._draw.one_size(self._forms)
+        longest = int(LONGEST_WINDOW / times[BASELINE])
+        return max(FEWEST_CALLS, min(wanted, longest, room, rig.most_calls))
+
+    def _round(self, rig: Rig, students_first: bool) -> dict[str, Window]:
+        """Both on the same new inputs; every result is checked."""
+        calls = [self._draw.one() for _ in range(self.calls)]
+        order = (STUDENT, BASELINE) if students_first else (BASELINE, STUDENT)
+        windows = {who: rig.run(who, calls, self._forms[who]) for who in order}
+        theirs, mine = windows[STUDENT], windows[BASELINE]
+        for call, after, got, base in zip(calls, theirs.after, theirs.results, mine.results):
+            self._check(got, self._want(call, base))
+            self._check_inputs(call, after)
+        return windows
+
+    def _want(self, call: Call, base: np.ndarray) -> np.ndarray:
+        if self._expected is None:
+            return base
+        own = call.copy()
+        want = self._expected(*own.args, **own.kwargs)
+        compare.check_expected(want)
+        return want
+
+    def _check(self, got: Any, want: np.ndarray) -> None:
+        """Raise CheckFailed unless the result is the right one."""
+        if type(got) is np.ndarray and got.dtype == want.dtype and np.array_equal(got, want):
+            return
+        difference = compare.close(got, want, self._bound)
+        if difference is not None:
+            rows = show.pair(got, want, difference.focus)
+            raise CheckFailed.of(self._failure(difference, rows))
+
+    def _check_inputs(self, call: Call, after: Call) -> None:
+        before = _inputs_of(call)
+        for (path, array), (_, now) in zip(before, _inputs_of(after)):
+            if not compare.arrays_equal(array, now).all():
+                what = f"changed its input {path}"
+                raise CheckFailed.of(self._failure(Difference(what, "changed its input"), []))
+
+    def _failure(self, difference: Difference, rows: list[tuple[str, str]]) -> Failure:
+        return Failure(
+            self.names[0],
+            f"in a speed check: {difference.problem}",
+            difference.kind,
+            case=self.names[0],
+            rows=rows,
+            tries=difference.tries,
+        )
+
+
+class _Drawn:
+    """Draws inputs, none of them twice.
+
+    The generator is seeded by the system: inputs that can be foretold could be answered in
+    advance.
+    """
+
+    def __init__(self, inputs: Inputs, writes: int | str | None) -> None:
+        self._inputs = inputs
+        self._writes = writes
+        self._rng = np.random.default_rng()
+        self._seen: set[bytes] = set()
+
+    def one(self) -> Call:
+        drawn = self._inputs(self._rng)
+        if type(drawn) not in (tuple, dict):
+            raise TypeError(
+                f"inputs(rng) of speed() gives the arguments as a tuple, not {type(drawn).__name__}"
+            )
+        args, kwargs = ((), drawn) if type(drawn) is dict else (drawn, {})
+        call = Call(args, kwargs, self._writes)
+        self._check(call)
+        return call
+
+    def one_size(self, forms: dict[str, Form]) -> int:
+        """Bytes of the arrays of one call, its result too."""
+        arrays = [array.nbytes for _, array in _arrays_of(self.one())]
+        return 1 + sum(arrays) + max(form.nbytes for form in forms.values())
+
+    def _check(self, call: Call) -> None:
+        mark = hashlib.blake2b(digest_size=16)
+        arrays = _arrays_of(call)
+        if not arrays:
+            raise ValueError("inputs(rng) of speed() has no array in it")
+        for path, array in arrays:
+            if array.dtype.hasobject or not (array.flags.c_contiguous or array.flags.f_contiguous):
+                raise ValueError(f"input {path} of speed() is no contiguous array of numbers")
+            mark.update(np.ravel(array, order="K").view(np.uint8))
+        if mark.digest() in self._seen:
+            raise ValueError("inputs(rng) of speed() gave the same arrays again: draw from rng")
+        self._seen.add(mark.digest())
+
+
+@dataclass(frozen=True)
+class _Verdict:
+    """Puts a measurement into points and words."""
+
+    names: tuple[str, ...]
+    points: int | float | Fraction
+    hint: str | None
+
+    def by_values(self, reason: str, *, doubt: bool) -> Speed:
+        """Right values, and a speed that nobody could measure: all points."""
+        message = f"{self.names[0]}: graded by its values, which are right: {reason}"
+        return Speed(self.points, message, None, doubt)
+
+    def by_ratio(self, race: _Race, steps: Steps, reading: str) -> Speed:
+        seconds = race.seconds_a_call()
+        if seconds < SHORTEST_CALL * steps.full:
+            return self.by_values(
+                f"the baseline takes {seconds * 1e3:.2g} ms a call, too little to measure. For"
+                f" the author: larger inputs; at {steps.full:g} times it needs"
+                f" {SHORTEST_CALL * steps.full * 1e3:.2g} ms",
+                doubt=True,
+            )
+        measured = Measured.of(race.ratios)
+        share = measured.share(steps)
+        doubt = measured.in_doubt(steps)
+        earned = self.points if share == FULL else self._half() if share == HALF else 0
+        message = self._message(measured, steps, share, doubt, reading)
+        return Speed(earned, message, measured, doubt)
+
+    def _half(self) -> Fraction:
+        return Fraction(str(self.points)) / 2
+
+    def _message(
+        self, measured: Measured, steps: Steps, share: Fraction, doubt: bool, reading: str
+    ) -> str:
+        kernel, baseline = self.names
+        said = f"{kernel}: {measured.median:.3g} times as fast as {baseline}"
+        rows = [("measured", f"{measured} times in {measured.rounds} rounds, {reading}")]
+        rows.append(("full", f"from {steps.full:g} times"))
+        if steps.half is not None:
+            rows.append(("half", f"from {steps.half:g} times"))
+        if doubt:
+            rows.append(("in doubt", "a threshold lies in that interval: the better step counts"))
+        tries = [self.hint] if self.hint and share != FULL else []
+        return Failure(kernel, said, "too slow", rows=rows, tries=tries).text()
+
+
+def _arrays_of(call: Call) -> list[tuple[str, np.ndarray]]:
+    """The arrays of the arguments, with their place: "2", "b", "1[0]"."""
+    named = [*((str(i + 1), v) for i, v in enumerate(call.args)), *call.kwargs.items()]
+    return [(f"{name}{path}", array) for name, v in named for path, array in arrays_in(v)]
+
+
+def _inputs_of(call: Call) -> list[tuple[str, np.ndarray]]:
+    """Those that the function may only read."""
+    written = call.writes + 1 if type(call.writes) is int else call.writes
+    return [(path, array) for path, array in _arrays_of(call) if path != str(written)]
