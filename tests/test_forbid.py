@@ -314,7 +314,7 @@ def test_in_a_notebook_the_directive_of_the_cell_decides(monkeypatch):
             execution_count=len(raw) - 1, history_manager=SimpleNamespace(input_hist_raw=raw)
         )
         monkeypatch.setattr(forbidden, "_shell", lambda: shell)
-        forbidden._decided.clear()
+        forbidden._decided_in.clear()
 
     def product(a, b):
         return a @ b
@@ -330,6 +330,10 @@ def test_in_a_notebook_the_directive_of_the_cell_decides(monkeypatch):
         "  where     cell [2], line 3: a @ b\n"
         "  try       write the sum over the inner index yourself"
     )
+    # The check may stand in a given helper that the test cell calls.
+    history(solution.replace("product", "only_there"), "check(only_there, a)")
+    with pytest.raises(CheckFailed, match="this exercise forbids"):
+        expect_close(1.0, 1.0)
     # Without the directive, after a rewrite, or in another exercise: nothing to say.
     history("x = 1", solution.replace("#| forbid: blas\n", ""), test)
     expect_close(product(a, a), a)

@@ -12,21 +12,27 @@ from typing import Any
 
 from tito.checks.failure import CheckFailed, Failure
 
-# What was decided for a cell that is still running: (execution count, names) -> findings.
-_decided: dict[tuple[int, frozenset[str]], list] = {}
+# What was decided for the cell that is running: names -> findings.
+_decided: dict[frozenset[str], list] = {}
+_decided_in: list[int] = []
 
 
 def refuse_forbidden(names: Iterable[str]) -> None:
-    """Raise CheckFailed if a function among `names` goes a way that its exercise forbids."""
+    """Raise CheckFailed if a function that the test cell uses goes a way its exercise forbids.
+
+    names : those that the check's own cell uses; it may be a given helper that the test calls
+    """
     shell = _shell()
     if shell is None:
         return
-    key = (shell.execution_count, frozenset(names))
-    if key not in _decided:
+    if _decided_in != [shell.execution_count]:
+        _decided_in[:] = [shell.execution_count]
         _decided.clear()
-        _decided[key] = _search(_history(shell), key[1])
-    if _decided[key]:
-        raise CheckFailed.of(_failure(_decided[key]))
+    asked = frozenset(names)
+    if asked not in _decided:
+        _decided[asked] = _search(*_history(shell), asked)
+    if _decided[asked]:
+        raise CheckFailed.of(_failure(_decided[asked]))
 
 
 def _shell() -> Any:
@@ -35,13 +41,13 @@ def _shell() -> Any:
     return module.get_ipython() if module else None
 
 
-def _history(shell: Any) -> dict[str, str]:
-    """The cells that ran before this one, as typed, by the number Jupyter shows beside them."""
-    raw = list(shell.history_manager.input_hist_raw)
-    return {f"cell [{i}]": source for i, source in enumerate(raw[:-1]) if source.strip()}
+def _history(shell: Any) -> tuple[dict[str, str], str]:
+    """(cells that ran before this one, as typed, by the number Jupyter shows; this one)."""
+    *before, running = shell.history_manager.input_hist_raw
+    return {f"cell [{i}]": source for i, source in enumerate(before) if source.strip()}, running
 
 
-def _search(cells: dict[str, str], names: frozenset[str]) -> list:
+def _search(cells: dict[str, str], running: str, names: frozenset[str]) -> list:
     """Findings of every exercise that one of the names belongs to.
 
     A function belongs to the cell that defined it last.
@@ -49,10 +55,11 @@ def _search(cells: dict[str, str], names: frozenset[str]) -> list:
     if not any("forbid" in source for source in cells.values()):
         return []
     # Imported late: most notebooks forbid nothing.
-    from tito.forbid import SETS, find
+    from tito.forbid import SETS, find, python_source
     from tito.notebook import directives
-    from tito.notebook.names import bound
+    from tito.notebook.names import bound, used
 
+    names |= used(python_source(running))
     home: dict[str, str] = {}
     for label, source in cells.items():
         home |= dict.fromkeys(bound(source)[0] & names, label)
