@@ -10,7 +10,7 @@ from collections import Counter
 from typing import Any
 
 from tito.grading.batch import Row
-from tito.grading.judge.result import GRADED, MANUAL, PASSED
+from tito.grading.judge.result import GRADED, LATER, MANUAL, PASSED, Result
 from tito.notebook.points import as_number, display
 
 VERSION = 1
@@ -39,12 +39,22 @@ def _summary(row: Row) -> str:
     result = row.result
     if result.status != GRADED:
         return f"{result.status}: {result.reason}"
-    wrong = [c for c in result.automatic if c.status != PASSED]
-    parts = [f"{c.id}: {_first_line(c.message) or c.status}" for c in wrong]
+    parts = _what_went_wrong(result)
+    if result.later_points:
+        parts.append(f"{display(result.later_points)} points are decided after hand-in")
     if result.deviations:
         count = len(result.deviations)
         parts.append(f"({count} note{'s' if count > 1 else ''})")
     return "; ".join(parts)
+
+
+def _what_went_wrong(result: Result) -> list[str]:
+    """The first line of each message, cells with the same one together."""
+    cells: dict[str, list[str]] = {}
+    for cell in result.automatic:
+        if cell.status not in (PASSED, LATER):
+            cells.setdefault(_first_line(cell.message) or cell.status, []).append(cell.id)
+    return [f"{', '.join(ids)}: {message}" for message, ids in cells.items()]
 
 
 def _first_line(text: str | None) -> str:
