@@ -1,0 +1,88 @@
+"""The staging folder holds what a student's process may know, and goes away."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tito.grading.stage import SOURCES, make_stage
+
+
+def files(folder: Path) -> set[str]:
+    found = (p for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts)
+    return {p.relative_to(folder).with_suffix("").as_posix() for p in found}
+
+
+def test_of_tito_only_the_students_side_is_staged():
+    with make_stage() as stage:
+        staged = files(stage.library / "tito")
+    assert {"counted", "grading/wire", "grading/lanes", "grading/child/main"} <= staged
+    assert {"checks", "machine", "here"} <= staged
+    allowed = ("counted", "checks", "machine", "here", "__init__")
+    for name in staged:
+        inside = name.startswith(("grading/child/", "grading/sandbox/"))
+        assert inside or name in allowed or name.startswith("grading/"), name
+    assert not [name for name in staged if "judge" in name]
+
+
+def test_no_file_of_the_checkout_is_readable_as_source():
+    with make_stage() as stage:
+        texts = [p.read_bytes() for p in stage.root.rglob("*") if p.is_file()]
+    assert not [t for t in texts if str(SOURCES).encode() in t and b"def " in t]
+
+
+def test_without_a_package_an_empty_one_hides_the_installed():
+    with make_stage() as stage:
+        assert files(stage.library / "tinykernels") == {"__init__"}
+
+
+def test_links_and_caches_of_a_package_are_left_behind(tmp_path):
+    package = tmp_path / "tinykernels"
+    (package / "simd" / "__pycache__").mkdir(parents=True)
+    (package / "simd" / "vec.py").write_text("")
+    (package / "simd" / "__pycache__" / "vec.pyc").write_text("")
+    (package / "loops.py").write_text("")
+    try:
+        (package / "other.py").symlink_to(tmp_path / "secret")
+        (package / "simd" / "link.py").symlink_to(tmp_path / "secret")
+    except OSError:
+        pytest.skip("this system makes no links")
+    with make_stage(package) as stage:
+        assert files(stage.library / "tinykernels") == {"__init__", "loops", "simd/vec"}
+
+
+def test_data_files_lie_in_the_working_folder(tmp_path):
+    (tmp_path / "data.csv").write_text("1,2")
+    with make_stage(files=[tmp_path / "data.csv", tmp_path / "missing.csv"]) as stage:
+        assert (stage.scratch / "data.csv").read_text() == "1,2"
+        assert not (stage.scratch / "missing.csv").exists()
+
+
+def test_a_stage_is_removed_with_what_was_made_read_only():
+    with make_stage() as stage:
+        folder = stage.scratch / "locked"
+        folder.mkdir()
+        (folder / "file").write_text("")
+        folder.chmod(0o500)
+        assert stage.root.exists()
+    assert not stage.root.exists()
+    stage.remove()
+
+
+def test_the_thin_checks_give_every_name_and_raise_when_used():
+    with make_stage() as stage:
+        code = (
+            "from tito.checks import *\nimport tito.here\nfrom tito.checks import expect_close\n"
+            "from tito.machine import anything\n"
+            "try: expect_fresh(print)\nexcept RuntimeError as error: print(error)\n"
+            "print(issubclass(CheckFailed, AssertionError))"
+        )
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", f"import sys; sys.path[0] = ''\n{code}"],
+            cwd=stage.library, env=dict(os.environ, PYTHONPATH=""), capture_output=True, text=True,
+        )  # fmt: skip
+    said = done.stdout + done.stderr
+    assert "tito.checks.expect_fresh cannot be used here" in said
+    assert said.endswith("True\n")
