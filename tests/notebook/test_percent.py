@@ -168,9 +168,19 @@ def test_line_breaks_that_only_splitlines_knows_split_nothing(tmp_path):
     assert [c.source for c in load(path).cells] == ["x = 1\n\x0c", 'y = "a\u2028b\x85c"']
 
 
-def test_comments_are_never_taken_for_magics():
-    text = HEADER + "# %%\n# copy of x\n# rm -rf y\n# !ls\n# %time\nx = 1\n"
-    assert read_py(text).cells[0].source == "# copy of x\n# rm -rf y\n# !ls\n# %time\nx = 1"
+HEADERS = {
+    "none": "",
+    "of ours": HEADER,
+    "magics on": HEADER.replace("formats:", "comment_magics: true\n#     formats:"),
+    "no jupytext": "# ---\n# jupyter:\n#   kernelspec:\n#     name: python3\n# ---\n\n",
+    "not closed": "# ---\n# a thought\n\n",
+}
+
+
+@pytest.mark.parametrize("header", HEADERS.values(), ids=HEADERS)
+def test_comments_are_never_taken_for_magics(header):
+    source = "# copy of x\n# rm -rf y\n# !ls\n# %time\nx = 1"
+    assert read_py(f"{header}# %%\n{source}\n").cells[-1].source == source
 
 
 def test_cells_know_their_line_in_the_file():
