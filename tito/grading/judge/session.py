@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 from collections.abc import Callable
@@ -64,6 +65,7 @@ class Session:
 
     layers : what confines it, as it says
     ended  : None while it lives, then the exception that tells why it does not
+    charged : its CPU seconds at the end of the last window that was measured
     """
 
     def __init__(self, engine: Engine, stage: Stage, limits: Limits, asker: Any) -> None:
@@ -72,6 +74,7 @@ class Session:
         self.lock = threading.RLock()  # memory and writing
         self.ended: StudentDied | None = None
         self.layers: list[str] = []
+        self.charged = 0.0
         self.proxies: Any = None
         self.dropped_handles: list[list[int]] = []
         self._asker = asker
@@ -81,6 +84,7 @@ class Session:
         self._lanes = Lanes(self._read, self._stray)
         self._workers = 0
         self._threads: dict[int, int] = {}  # thread of the judge -> its lane
+        self._lanes_below = itertools.count(-1, -1)
         self._ending = threading.Lock()
         self._main = threading.get_ident()
         outside = Outside(self.channel.pid, stage.scratch, limits.files)
@@ -178,7 +182,7 @@ class Session:
         if thread == self._main:
             return 0
         if thread not in self._threads:
-            self._threads[thread] = -1 - len(self._threads)
+            self._threads[thread] = next(self._lanes_below)
         return self._threads[thread]
 
     # Callbacks
@@ -224,7 +228,8 @@ class Session:
         """A callback from a thread of the student gets a thread here."""
         if lane <= 0 or frame.body[0] != "cb" or self._workers >= MOST_WORKERS:
             raise self.broke_protocol("a message that nobody waits for")
-        self._workers += 1
+        with self.lock:
+            self._workers += 1
         threading.Thread(target=self._work, args=(lane, frame), daemon=True).start()
 
     def _work(self, lane: int, frame: wire.Frame) -> None:
@@ -235,7 +240,8 @@ class Session:
             pass  # whoever waits for the whole call hears of it
         finally:
             self._threads.pop(threading.get_ident(), None)
-            self._workers -= 1
+            with self.lock:
+                self._workers -= 1
 
     # Reading
 
