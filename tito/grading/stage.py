@@ -72,9 +72,11 @@ class Stage:
     root    : everything below is visible to the student's process
     library : first on its path: a thin tito, the packages of earlier modules (read only)
     scratch : its working folder, the only place it can write to
+    arena   : descriptor that its process inherits: memory shared with the judge
     """
 
     root: Path
+    arena: int | None = None
 
     @property
     def library(self) -> Path:

@@ -12,8 +12,11 @@ from typing import Any
 from tito.grading import sandbox
 
 
-def main(root: str, judge: int) -> None:
-    """Serve the judge with process id `judge` from the staging folder `root`."""
+def main(root: str, judge: int, arena: int | None = None) -> None:
+    """Serve the judge with process id `judge` from the staging folder `root`.
+
+    arena : descriptor of the memory for calls that are measured
+    """
     config = json.loads((Path(root) / "stage.json").read_text(encoding="utf-8"))
     scratch = Path(root) / "work"
     os.chdir(scratch)
@@ -21,10 +24,12 @@ def main(root: str, judge: int) -> None:
     die_with(judge)
     readable = [Path(path) for path in config["readable"]]
     layers = sandbox.confine(scratch, readable, SimpleNamespace(**config["limits"]))
-    _serve(pipes, scratch, config["output"], layers)
+    _serve(pipes, scratch, config["output"], layers, arena)
 
 
-def _serve(pipes: tuple[int, int], scratch: Path, output: int, layers: list[str]) -> None:
+def _serve(
+    pipes: tuple[int, int], scratch: Path, output: int, layers: list[str], arena: int | None
+) -> None:
     """Say hello, then answer. NumPy is first imported here, inside the fences."""
     from tito.grading.child import hooks
     from tito.grading.child.capture import Capture
@@ -39,7 +44,7 @@ def _serve(pipes: tuple[int, int], scratch: Path, output: int, layers: list[str]
     capture.install()
     capture.record_warnings()
     link.write(["hi", layers])
-    Server(link, cells, capture).serve()
+    Server(link, cells, capture, arena).serve()
 
 
 def _take_pipes() -> tuple[int, int]:

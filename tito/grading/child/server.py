@@ -28,6 +28,7 @@ from tito.grading.child.objects import (
     error_node,
     judge_error,
 )
+from tito.grading.child.timed import Arena, run_by_own_clock, run_in_arena
 from tito.grading.lanes import Lanes
 
 MOST_TEXT = 4000
@@ -40,8 +41,11 @@ class _CannotCross(Exception):
 class Server:
     """Serves one judge until the pipe closes."""
 
-    def __init__(self, link: wire.Link, cells: Cells, capture: Capture) -> None:
+    def __init__(
+        self, link: wire.Link, cells: Cells, capture: Capture, arena: int | None = None
+    ) -> None:
         self._link = link
+        self._arena = Arena(arena)
         self._cells = cells
         self._capture = capture
         self._memory = Memory()
@@ -213,6 +217,8 @@ class Server:
             return self._counted_array(*node[1:])
         if kind == "random":
             return _generator(decoder, *node[1:])
+        if kind == "arena":
+            return self._arena.array(*node[1:])
         raise wire.WireError(f"node {kind!r}")
 
     def _callback(self, number: int, name: str) -> Callback:
@@ -320,6 +326,8 @@ def _call(func: Any, /, *args: Any, **kwargs: Any) -> Any:
 
 OPERATIONS: dict[str, Callable[..., Any]] = {
     "call": _call,
+    "timed": run_in_arena,
+    "timed by itself": run_by_own_clock,
     "getattr": getattr,
     "setattr": setattr,
     "delattr": delattr,

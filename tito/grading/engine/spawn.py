@@ -42,6 +42,7 @@ class SpawnEngine(Engine):
                 cwd=stage.scratch,
                 env=_environment(stage),
                 start_new_session=os.name == "posix",
+                pass_fds=() if stage.arena is None else (stage.arena,),
             ),
             limits.output,
         )
@@ -187,7 +188,7 @@ def _bootstrap(stage: Stage) -> str:
         # Last, so that a file a cell writes can be imported but hides nothing.
         f"sys.path += {[*package_folders(), str(stage.scratch)]!r}\n"
         "from tito.grading.child.main import main\n"
-        f"main({str(stage.root)!r}, {os.getpid()})\n"
+        f"main({str(stage.root)!r}, {os.getpid()}, {stage.arena})\n"
     )
 
 

@@ -184,6 +184,7 @@ class _Grading:
             points=None if points is None else Fraction(points),
             message=event["message"],
             seconds=event["seconds"],
+            doubt=event["doubt"],
         )
 
     def _blame(self, why: str) -> None:

@@ -16,7 +16,7 @@ import linecache
 import random
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from types import CodeType
@@ -27,9 +27,11 @@ import numpy as np
 from tito.checks.runtime import use
 from tito.grading.judge.messages import Context, filename, lost, tidy, verdict
 from tito.grading.judge.plan import GradedTest, Plan, Step
+from tito.grading.judge.proxy import Target
 from tito.grading.judge.result import DIED, FAILED, MISSING, PARTIAL, PASSED, TIMEOUT
 from tito.grading.judge.runtime import JudgeRuntime
 from tito.grading.judge.score import BadScore, Origin, last_expression, last_value_of, score
+from tito.grading.judge.twin import Twin
 from tito.grading.judge.world import World
 from tito.notebook.names import bound, used
 from tito.notebook.points import display
@@ -39,13 +41,18 @@ NOT_DEFINED = "no cell of the notebook defines it"
 
 @dataclass
 class Outcome:
-    """A test that has run. `asked` tells whether the student's code was called at all."""
+    """A test that has run.
+
+    asked : whether the student's code was called at all
+    doubt : whether a measurement could not tell which step it is
+    """
 
     status: str
     points: Fraction
     message: str | None
     seconds: float
     asked: bool
+    doubt: bool = False
 
 
 @dataclass
@@ -67,7 +74,10 @@ class Book:
 class Walk:
     """The state of one walk: the given names, and which of the student's are there by now."""
 
-    def __init__(self, plan: Plan, world: World, secret: bytes, book: Book, *, hide: bool) -> None:
+    def __init__(
+        self, plan: Plan, world: World, twin: Twin, secret: bytes, book: Book, *, hide: bool
+    ) -> None:
+        self.twin = twin
         self.plan = plan
         self.world = world
         self.secret = secret
@@ -142,7 +152,7 @@ class Walk:
         """Run a test cell in a fresh copy of the given names."""
         started = time.process_time()
         names = self._names(source)
-        runtime = JudgeRuntime(self.world, self.secret)
+        runtime = self._runtime(test)
         self.world.test_begins(test.label)
         value, error = None, None
         try:
@@ -164,6 +174,13 @@ class Walk:
             return self._passed(test, value, runtime, seconds, ended.calls > 0)
         return Outcome(found.status, Fraction(0), found.message, seconds, True)
 
+    def _runtime(self, test: GradedTest) -> JudgeRuntime:
+        def baseline(func: Callable) -> Target:
+            return self.twin.baseline(func, self.given, test.position)
+
+        own = self.book.context.own_before
+        return JudgeRuntime(self.world, self.secret, baseline, own=own)
+
     def _passed(
         self, test: GradedTest, value: Any, runtime: JudgeRuntime, seconds: float, asked: bool
     ) -> Outcome:
@@ -174,9 +191,10 @@ class Walk:
             return Outcome(found.status, Fraction(0), found.message, seconds, asked)
         message = None if self.hide and points == test.points else _said(runtime)
         if points == test.points:
-            return Outcome(PASSED, points, message, seconds, asked)
+            return Outcome(PASSED, points, message, seconds, asked, runtime.doubt)
         message = message or f"the test gave {display(points)} of {display(test.points)} points"
-        return Outcome(PARTIAL if points else FAILED, points, message, seconds, asked)
+        status = PARTIAL if points else FAILED
+        return Outcome(status, points, message, seconds, asked, runtime.doubt)
 
     def _run(self, source: str, test: GradedTest, names: dict[str, Any], scored: bool) -> Any:
         """Execute the cell; the value of its last expression where that may be a score."""

@@ -17,7 +17,10 @@ TIMEOUT, DIED, MANUAL, LATER = "timeout", "died", "manual", "later"
 
 @dataclass
 class CellResult:
-    """One graded cell. `points` is None while a person or the hidden tests have to decide."""
+    """One graded cell. `points` is None while a person or the hidden tests have to decide.
+
+    doubt : a measured speed could not tell which step it is, so the better one counts
+    """
 
     id: str
     status: str
@@ -25,6 +28,7 @@ class CellResult:
     points: Fraction | None = None
     message: str | None = None
     seconds: float = 0.0
+    doubt: bool = False
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -34,6 +38,7 @@ class CellResult:
             "max_points": as_number(self.max_points),
             "message": self.message,
             "seconds": round(self.seconds, 3),
+            **({"doubt": True} if self.doubt else {}),
         }
 
 

@@ -12,7 +12,8 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from fractions import Fraction
 from typing import Any
 
@@ -27,9 +28,10 @@ from tito.grading.judge.rebuild import rebuild
 from tito.grading.judge.result import FAILED, LATER, PASSED, TIMEOUT
 from tito.grading.judge.submission import read_submission
 from tito.grading.judge.text import visible
-from tito.grading.judge.world import World, contracts_of
+from tito.grading.judge.twin import Twin
+from tito.grading.judge.world import Contract, World, contracts_of
 from tito.grading.sandbox import is_isolating
-from tito.grading.stage import make_stage
+from tito.grading.stage import Stage, make_stage
 from tito.notebook import Role
 
 Emit = Callable[[dict[str, Any]], None]
@@ -93,9 +95,11 @@ class Judge:
         self.book = Book(self._context(plan), undone=set(job.undone))
         self._deviations(rebuilt.deviations)
         self._settle_without_running(plan)
-        self._walk(plan, hide=False)
-        if self._hidden_left(plan):
-            self._walk(plan, hide=True)
+        with ExitStack() as self.open:
+            self.twin = Twin(plan.steps, self._twin_world)
+            self._walk(plan, hide=False)
+            if self._hidden_left(plan):
+                self._walk(plan, hide=True)
 
     def _context(self, plan: Plan) -> Context:
         cells = self.job.master.cells
@@ -142,17 +146,27 @@ class Judge:
         contracts = {}
         for source, writes in plan.contracts:
             contracts.update(contracts_of(source, writes))
-        with make_stage(job.package, job.package_modules, job.files) as stage:
+        with self._stage() as stage:
             world = World(make_engine(job.engine), stage, job.limits, contracts)
             try:
                 if not self._may_run(world):
                     return
-                walk = Walk(plan, world, job.secret, self.book, hide=hide)
+                walk = Walk(plan, world, self.twin, job.secret, self.book, hide=hide)
                 for step in plan.steps[: self._how_far(plan, hide)]:
                     self._step(walk, step, hide)
                 self._report([] if hide else list(world.notes))
             finally:
                 world.close()
+
+    def _stage(self) -> Stage:
+        return make_stage(self.job.package, self.job.package_modules, self.job.files)
+
+    def _twin_world(self, contracts: Mapping[str, Contract]) -> World:
+        """The process of the baselines; it lives as long as the job."""
+        stage = self.open.enter_context(self._stage())
+        world = World(make_engine(self.job.engine), stage, self.job.limits, contracts)
+        self.open.callback(world.close)
+        return world
 
     def _how_far(self, plan: Plan, hide: bool) -> int:
         """Nothing below the last test matters, but a student wants to hear of all cells."""
@@ -227,6 +241,7 @@ class Judge:
                 "points": None if points is None else str(points),
                 "message": message,
                 "seconds": outcome.seconds if outcome else 0.0,
+                "doubt": outcome is not None and outcome.doubt,
             }
         )
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tito.checks.memory import arrays_in
 from tito.checks.notebook import NotebookRuntime
 from tito.checks.runtime import Called
-from tito.grading.judge.proxy import Proxy, target_of
+from tito.grading.judge.proxy import Proxy, Target, target_of
+from tito.grading.judge.rig import judge_rig
 from tito.grading.judge.world import World
+
+if TYPE_CHECKING:
+    from tito.checks.speed import Speed
 
 
 class JudgeRuntime(NotebookRuntime):
@@ -20,11 +25,24 @@ class JudgeRuntime(NotebookRuntime):
     What a test does with functions of its own is as in a notebook; counted arrays lie here too,
     and the student's process asks for each element.
 
+    baseline : finds the function of the twin process that a function of the test is
+    own      : the work is graded for its author alone
     reported : (earned, message) of each `points(...)` of the test cell that runs
+    doubt    : whether a measurement in it could not tell which step it is
     """
 
-    def __init__(self, world: World, secret: bytes = b"") -> None:
+    def __init__(
+        self,
+        world: World,
+        secret: bytes = b"",
+        baseline: Callable[[Callable], Target] | None = None,
+        *,
+        own: bool = False,
+    ) -> None:
         super().__init__()
+        self._baseline = baseline
+        self._own = own
+        self.doubt = False
         self._world = world
         self._secret = secret
         self._results: list[np.ndarray] = []
@@ -61,3 +79,15 @@ class JudgeRuntime(NotebookRuntime):
 
     def report_points(self, earned: Any, message: str | None) -> None:
         self.reported.append((earned, message))
+
+    def rig(self, func: Callable, baseline: Callable) -> AbstractContextManager[Any]:
+        """The student's process against its twin."""
+        if not isinstance(func, Proxy) or self._baseline is None:
+            raise TypeError(
+                f"speed() measures a function of the student's; {self.describe(func)} is none: put"
+                " a wrapper into the solution cell, outside its markers"
+            )
+        return judge_rig(target_of(func), self._baseline(baseline), own=self._own)
+
+    def report_speed(self, found: Speed) -> None:
+        self.doubt = self.doubt or found.doubt

@@ -19,16 +19,19 @@ import sys
 import threading
 import warnings
 import weakref
-from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from tito.checks.rig import Call as Timed
+from tito.checks.rig import Form, Window
 from tito.counted import CountedArray
 from tito.grading import wire
 from tito.grading.engine.base import Engine
+from tito.grading.judge.arena import Arena, Batch, Placed
 from tito.grading.judge.contracts import Contract, contracts_of
 from tito.grading.judge.errors import InputChanged, StudentDied, StudentExit, StudentTimeout
 from tito.grading.judge.memory import Call
@@ -130,7 +133,7 @@ class World:
         self._engine = engine
         self._stage = stage
         self._limits = limits or Limits()
-        self._contracts = dict(writable or {})
+        self._contracts = {} if writable is None else writable
         self._session: Session | None = None
         self._starts = 0
         self._spent = 0.0  # CPU seconds of processes that have ended
@@ -143,6 +146,8 @@ class World:
         self._counted: dict[int, CountedArray] = {}
         self._numbers: dict[int, int] = {}  # id of a callback or counted array -> number
         self._last_number = 0
+        self._arena = Arena.create()
+        stage.arena = self._arena.descriptor if self._arena else None
         self._here = threading.local()
         self._lock = threading.RLock()
         self.notes: list[str] = []
@@ -278,6 +283,8 @@ class World:
         """End the student's process; may be repeated."""
         if self._session is not None:
             self._session.close()
+        if self._arena is not None:
+            self._arena.close()
 
     @property
     def seconds(self) -> float:
@@ -327,6 +334,99 @@ class World:
             self._note_death(death)
             raise
         return self._settle(session, call, *answered)
+
+    # -- calls that are measured
+
+    @property
+    def is_measured_outside(self) -> bool:
+        """Whether the process's clock can be read, and its arrays shared, with precision."""
+        return self._arena is not None
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """The process stands still in the block, but for what `let_go` and `timed` do."""
+        session = self._ready()
+        self._hold(session)
+        try:
+            yield
+        finally:
+            if self._session is not None and self._session.ended is None:
+                self._session.channel.resume()
+
+    @contextmanager
+    def let_go(self) -> Iterator[None]:
+        """It runs in the block; what it uses there is charged to no window."""
+        session = self._ready()
+        session.channel.resume()
+        try:
+            yield
+        finally:
+            self._hold(session)
+
+    def timed(self, target: Target, calls: Sequence[Timed], form: Form) -> Window:
+        """Call something of a process that is held, once for each of the calls.
+
+        All CPU time counts that the process has used since the window before ended: threads that
+        go on working, or begin before they are asked to, make it longer.
+        """
+        session = self._session_of(target)
+        batch = Batch(self._arena.memory, calls, form)
+        odd = self._measured(session, "timed", target, batch.parts, _odd_results)
+        now = session.channel.cpu_seconds()
+        seconds, session.charged = now - session.charged, now
+        results = [odd.get(i, found) for i, found in enumerate(batch.results())]
+        return Window(max(seconds, 1e-9), results, batch.inside)
+
+    def timed_by_itself(self, target: Target, calls: Sequence[Timed]) -> Window:
+        """The same by a clock that the process itself reads, and could set."""
+        session = self._session_of(target)
+        own = [call.copy() for call in calls]
+        parts = [(call.args, call.kwargs) for call in own]
+        seconds, returned = self._measured(session, "timed by itself", target, parts, _own_reading)
+        return Window(seconds, [c.result(r) for c, r in zip(own, returned)], own)
+
+    def _measured(
+        self,
+        session: Session,
+        operation: str,
+        target: Target,
+        parts: list,
+        read: Callable[[Any, int], Any],
+    ) -> Any:
+        """The answer to a request for many calls at once, as `read` makes it of what was told."""
+
+        def decode(answer: Answer) -> tuple:
+            worked, value, *rest = self._decoded(session, answer, call)
+            return (worked, read(value, len(parts)) if worked else value, *rest)
+
+        try:
+            encoder = wire.Encoder(self.opaque)
+            nodes = [target.node, encoder.value((parts,)), encoder.value({})]
+            writable = {id(array) for array in encoder.arrays}
+            call = Call(target.path, encoder.arrays, {}, writable)
+            if self._test is not None:
+                self._test.calls += 1
+            with self._budget(session, self._limits.call * len(parts)), self._turn(session):
+                answered = session.ask(operation, nodes, encoder, call, decode)
+        except StudentDied as death:
+            self._note_death(death)
+            raise
+        return self._settle(session, call, *answered)[0]
+
+    @contextmanager
+    def _turn(self, session: Session) -> Iterator[None]:
+        """The process, held until now, runs for one answer."""
+        session.channel.resume()
+        try:
+            yield
+        finally:
+            if session.ended is None:
+                session.channel.pause()
+
+    def _hold(self, session: Session) -> None:
+        if session.ended is None:
+            session.channel.pause()
+            session.charged = session.channel.cpu_seconds()
 
     def _decoded(self, session: Session, answer: Answer, call: Call) -> tuple:
         """The answer as (worked, value or error report, shared, warnings); all that may be bad."""
@@ -444,6 +544,8 @@ class World:
             return target.node
         if isinstance(obj, CountedArray):
             return self._counted_node(obj)
+        if isinstance(obj, Placed):
+            return obj.node
         number = self._class_number(obj)
         if number is not None:
             return ["h", number]
@@ -560,6 +662,33 @@ class World:
             raise
         except Exception as error:
             return [False, self._raised.keep(error)]
+
+
+def _odd_results(told: Any, n: int) -> dict[int, Any]:
+    """For each result that was not the array asked for something of its type or form."""
+    wire._require(type(told) is list and len(told) == n, "results")
+    return {i: _other_result(what) for i, what in enumerate(told) if what is not None}
+
+
+def _own_reading(told: Any, n: int) -> tuple[float, list]:
+    """(seconds, results) as the process itself says."""
+    wire._require(type(told) is list and len(told) == 2, "a reading")
+    seconds, returned = told
+    wire._require(type(seconds) is float and 0 <= seconds < 1e6, "seconds")
+    wire._require(type(returned) is list and len(returned) == n, "results")
+    return max(seconds, 1e-9), returned
+
+
+def _other_result(what: Any) -> Any:
+    wire._require(type(what) is list and len(what) == 3, "a result")
+    name, dtype, shape = what
+    wire._require(type(name) is str and (shape is None or type(shape) is list), "a result")
+    if name == "NoneType":
+        return None
+    if shape is None:
+        return type(name[:80], (), {})()
+    wire._require(len(shape) <= 32 and all(wire._is_count(n, 1 << 30) for n in shape), "a result")
+    return np.broadcast_to(np.zeros((), wire.decode_dtype(dtype)), shape)
 
 
 def _arrays_in(value: Any, label: str, depth: int = 0) -> list[tuple[int, str]]:
