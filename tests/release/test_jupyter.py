@@ -10,6 +10,8 @@ import re
 import subprocess
 import sys
 import threading
+import time
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -96,8 +98,14 @@ def test_lab_serves_the_kit_with_that_kernel(own):
         assert page == "/lab/tree/modules/02_demo/02_demo.ipynb"
 
         def get(path):
-            with urllib.request.urlopen(f"{site}{path}?{token}", timeout=20) as answer:
-                return json.load(answer)
+            """The address is printed a moment before the server listens."""
+            for _ in range(100):
+                try:
+                    with urllib.request.urlopen(f"{site}{path}?{token}", timeout=20) as answer:
+                        return json.load(answer)
+                except urllib.error.URLError:
+                    time.sleep(0.2)
+            raise AssertionError(f"nothing listens at {site}")
 
         spec = get("/api/kernelspecs")["kernelspecs"]["python3"]["spec"]
         assert spec["argv"][0] == sys.executable
