@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+_NOT_MINE = object()
 MOST_QUEUED = 8  # messages of one lane: an honest peer sends one and waits
 
 
@@ -61,17 +62,19 @@ class Lanes:
         box = self._boxes[lane]
         while True:
             with self._changed:
-                self._waiting += 1
                 while not box and self._reading and self._failure is None:
+                    self._waiting += 1
                     self._changed.wait()
-                self._waiting -= 1
+                    self._waiting -= 1
                 if box:
                     self._call_standby()
                     return box.popleft()
                 if self._failure is not None:
                     raise self._failure.with_traceback(None)
                 self._reading = True
-            self._read_one()
+            message = self._read_one(lane)
+            if message is not _NOT_MINE:
+                return message
 
     @contextmanager
     def busy(self) -> Iterator[None]:
@@ -100,20 +103,24 @@ class Lanes:
         with self._changed:
             return self._changed.wait_for(lambda: not self._reading, seconds)
 
-    def _read_one(self) -> None:
-        """Read and deliver one message; called by whoever has taken the role of the reader."""
-        failure = None
+    def _read_one(self, mine: int | None = None) -> Any:
+        """Read one message, and deliver it unless it is mine; the reader's role ends with it."""
+        failure, message = None, _NOT_MINE
         try:
             item = self._read()
-            if item is not None:
+            if item is not None and item[0] == mine and not self._boxes[mine]:
+                message = item[1]
+            elif item is not None:
                 self._deliver(*item)
         except BaseException as error:
             failure = error
         with self._changed:
             self._reading = False
-            self._failure = self._failure or failure
+            if failure is not None and self._failure is None:
+                self._failure = failure
             self._changed.notify_all()
             self._call_standby()
+        return message
 
     def _deliver(self, lane: int, message: Any) -> None:
         with self._changed:

@@ -18,7 +18,6 @@ from __future__ import annotations
 import builtins
 import keyword
 import re
-import struct
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -647,7 +646,7 @@ class Link:
 
     def read(self) -> Frame:
         """The next frame; WireError for one that is malformed or too large."""
-        (length,) = struct.unpack("<Q", self._small(8))
+        length = int.from_bytes(self._small(8), "little")
         _require(length <= MOST_HEAD, f"a head of {length} bytes")
         try:
             body, arrays, regions, sizes = msgpack.unpackb(
@@ -657,8 +656,10 @@ class Link:
             raise WireError(f"a head that cannot be read ({type(error).__name__})") from None
         for part in (body, arrays, regions, sizes):
             _require(type(part) is list and len(part) <= MOST_ARRAYS, "head")
-        _require(all(_is_count(n, MOST_BUFFERS) for n in sizes), "buffer sizes")
-        total = sum(sizes)
+        total = 0
+        for n in sizes:
+            _require(_is_count(n, MOST_BUFFERS), "buffer sizes")
+            total += n
         self._left -= length + total
         _require(total <= MOST_BUFFERS and self._left >= 0, "too much data")
         return Frame(body, arrays, regions, [self._large(n) for n in sizes])
@@ -667,14 +668,15 @@ class Link:
         """Send a frame; TypeError if it is too large."""
         views = [memoryview(b).cast("B") if len(b) else b"" for b in buffers]
         sizes = [len(v) for v in views]
-        if sum(sizes) > MOST_BUFFERS or len(sizes) > MOST_ARRAYS:
+        total = sum(sizes)
+        if total > MOST_BUFFERS or len(sizes) > MOST_ARRAYS:
             raise TypeError(f"the value is too large: more than {MOST_BUFFERS >> 20} MB of arrays")
         head = msgpack.packb([body, arrays, regions, sizes], unicode_errors="surrogatepass")
         if len(head) > MOST_HEAD:
             raise TypeError(f"the value is too large: more than {MOST_HEAD >> 20} MB of items")
-        start = struct.pack("<Q", len(head)) + head
-        if sum(sizes) <= 1 << 16:
-            self._send(b"".join([start, *views]))
+        start = len(head).to_bytes(8, "little") + head
+        if total <= 1 << 16:
+            self._send(b"".join([start, *views]) if views else start)
             return
         self._send(start)
         for view in views:

@@ -7,6 +7,7 @@ stay wrong whatever it says: each case is a call whose honest answer would be re
 import numpy as np
 import pytest
 
+from tito.grading.judge.runtime import JudgeRuntime
 from tito.grading.judge.world import StudentDied
 
 FORGER = '''
@@ -227,6 +228,38 @@ def test_a_forged_message_ends_the_process_and_nothing_else(fresh, case):
 # A message that says something true in another way, or arrives too late to be believed.
 HARMLESS = {"callback_unknown", "callback_stray", "element_unknown", "error_bases"}
 REASONS = {"closed": "", "written_everywhere": "", "flood": "", "array_of_call": ""}
+
+
+OUTSIDE = FORGER + """
+def given(): return max(server()._memory._regions)
+def steal(column):
+    node = array(region=given(), shape=(3,), strides=(16,), offset=8)
+    answer(["a", 0], arrays=[node])
+def ask(question):
+    forged = server()._ask_element(question)
+    return np.frombuffer(forged)[0]
+def beyond(x): return ask(["rd", x._backend.number, x.size])
+def before(x): return ask(["rd", x._backend.number, -1])
+def cheat(x): return ask(["wr", x._backend.number, 0, bytes(8)])
+def short(x): return ask(["wr", x._backend.number, 0, bytes(3)])
+"""
+
+
+def test_a_view_of_what_lies_between_sent_elements_is_refused(fresh):
+    table = np.arange(100.0, 108).reshape(4, 2)
+    with fresh(OUTSIDE) as student:
+        with student.test("steal") as steal, pytest.raises(StudentDied, match="not sent"):
+            steal(table[:, 0])
+
+
+@pytest.mark.parametrize("name", ["beyond", "before", "cheat", "short"])
+def test_a_forged_access_to_a_counted_array_is_refused(fresh, name):
+    with fresh(OUTSIDE) as student:
+        runtime = JudgeRuntime(student.world)
+        x = runtime.remote_array(np.arange(1.0, 4), "out" if name == "short" else None)
+        with student.test(name) as access, pytest.raises(StudentDied, match="broke the protocol"):
+            access(x)
+        assert [float(v) for v in x] == [1, 2, 3]
 
 
 HOSTILE = '''
