@@ -27,7 +27,13 @@ LAYERS = [
     ["checks"],
     ["here"],  # what a module's first cell imports
     ["bench"],
-    ["grading.lanes", "grading.limits", "grading.secret", "grading.wire"],
+    [
+        "grading.forkserver",
+        "grading.lanes",
+        "grading.limits",
+        "grading.secret",
+        "grading.wire",
+    ],
     ["grading.sandbox"],
     ["grading.stage"],
     ["grading.child", "grading.engine"],
@@ -43,7 +49,7 @@ LAYERS = [
 RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
 
 # What of tito the untrusted side may see: it is staged alone, without the rest.
-STAGED = {"counted", "grading.lanes", "grading.sandbox", "grading.wire"}
+STAGED = {"counted", "grading.forkserver", "grading.lanes", "grading.sandbox", "grading.wire"}
 
 HEAVY = {
     "IPython",

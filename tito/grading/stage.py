@@ -2,6 +2,7 @@
 
     root/stage.json   how to start (limits, what may be read)
     root/lib/         first on its path: a thin tito, the packages of earlier modules
+                      (a tito that many stages share lies in a library of its own)
     root/work/        its working folder, the only place it can write to
 
 The thin tito has the names that cells import, so that `from tito.checks import expect_close` in a
@@ -31,6 +32,7 @@ STAGED = (
     "counted.py",
     "grading/wire.py",
     "grading/lanes.py",
+    "grading/forkserver.py",
     "grading/child/*.py",
     "grading/sandbox/*.py",
 )
@@ -72,15 +74,22 @@ class Stage:
     root    : everything below is visible to the student's process
     library : first on its path: a thin tito, the packages of earlier modules (read only)
     scratch : its working folder, the only place it can write to
+    shared  : where the thin tito lies instead, see `make_library`
     arena   : descriptor that its process inherits: memory shared with the judge
     """
 
     root: Path
+    shared: Path | None = None
     arena: int | None = None
 
     @property
     def library(self) -> Path:
         return self.root / "lib"
+
+    @property
+    def libraries(self) -> list[Path]:
+        """The folders to put on the path, first to last."""
+        return [self.library] if self.shared is None else [self.library, self.shared]
 
     @property
     def scratch(self) -> Path:
@@ -95,7 +104,7 @@ class Stage:
     def prepare(self, limits: Limits) -> None:
         """Write down how the next process is to start, and give it its cells' folder."""
         (self.scratch / ".cells").mkdir(exist_ok=True)
-        readable = [*readable_paths(), self.library]
+        readable = [*readable_paths(), *self.libraries]
         config = {
             "readable": [str(path) for path in readable],
             "output": limits.output,
@@ -109,25 +118,45 @@ class Stage:
 
     def remove(self) -> None:
         """Delete the folder; may be repeated."""
-        shutil.rmtree(self.root, onerror=_make_writable)
-        shutil.rmtree(self.root, ignore_errors=True)
+        remove_folder(self.root)
+
+
+def remove_folder(folder: Path) -> None:
+    """Delete a folder that student code may have written to; may be repeated."""
+    shutil.rmtree(folder, onerror=_make_writable)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def make_library() -> Path:
+    """A new folder with the thin tito, for all stages of a batch; the caller removes it."""
+    library = Path(tempfile.mkdtemp(prefix="tito-")).resolve()
+    try:
+        _stage_tito(library / "tito")
+    except BaseException:
+        remove_folder(library)
+        raise
+    return library
 
 
 def make_stage(
     package: Path | None = None,
     modules: list[str] | None = None,
     files: list[Path] | None = None,
+    shared: Path | None = None,
 ) -> Stage:
     """A new staging folder.
 
     package : a tinykernels folder; None stages an empty package
     modules : which of its files and sub-packages to stage ("loops", "simd"); None for all
     files   : data files of the master, copied into the working folder
+    shared  : a library of `make_library` that serves instead of one in this folder
     """
-    stage = Stage(Path(tempfile.mkdtemp(prefix="tito-")).resolve())
+    stage = Stage(Path(tempfile.mkdtemp(prefix="tito-")).resolve(), shared)
     try:
         stage.scratch.mkdir()
-        _stage_tito(stage.library / "tito")
+        stage.library.mkdir()
+        if shared is None:
+            _stage_tito(stage.library / "tito")
         _stage_package(stage.library / "tinykernels", package, modules)
         for file in files or []:
             if file.is_file() and not file.is_symlink():

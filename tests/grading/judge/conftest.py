@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import pytest
 
-from tito.grading.engine.spawn import SpawnEngine
+from tito.grading.engine.base import Engine
 from tito.grading.judge.world import World, contracts_of
 from tito.grading.limits import Limits
 from tito.grading.stage import make_stage
@@ -33,11 +34,11 @@ class Student:
 
 @contextmanager
 def student(
-    source: str = "", *, limits: Limits | None = None, writes: str = ""
+    engine: Engine, source: str = "", *, limits: Limits | None = None, writes: str = ""
 ) -> Iterator[Student]:
     contracts = contracts_of(source, writes.split())
     with make_stage() as stage:
-        world = World(SpawnEngine(), stage, limits or Limits(), contracts)
+        world = World(engine, stage, limits or Limits(), contracts)
         try:
             if source:
                 outcome = world.run_cell("cell", source)
@@ -48,14 +49,14 @@ def student(
 
 
 @pytest.fixture(scope="module")
-def shared(request: pytest.FixtureRequest) -> Iterator[Student]:
+def shared(request: pytest.FixtureRequest, engine: Engine) -> Iterator[Student]:
     """One process for all tests of a file: it has run the file's STUDENT cell."""
     writes = getattr(request.module, "WRITES", "")
-    with student(request.module.STUDENT, writes=writes) as one:
+    with student(engine, request.module.STUDENT, writes=writes) as one:
         yield one
 
 
 @pytest.fixture
-def fresh() -> Callable[..., Any]:
+def fresh(engine: Engine) -> Callable[..., Any]:
     """`with fresh(source) as student:` for a process of its own."""
-    return student
+    return partial(student, engine)

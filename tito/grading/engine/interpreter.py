@@ -1,0 +1,72 @@
+"""The Python of student processes: its path, its environment, its clock."""
+
+from __future__ import annotations
+
+import os
+import site
+import sys
+import time
+from pathlib import Path
+
+from tito.grading.stage import Stage
+
+# No environment, no site, no .pth files, no editable installs, no bytecode written.
+FLAGS = ("-I", "-S", "-B", "-X", "utf8")
+
+ONE_THREAD = (
+    "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS",
+)  # fmt: skip
+KEPT_ENVIRONMENT = ("SYSTEMROOT", "SYSTEMDRIVE", "NUMBER_OF_PROCESSORS", "LD_LIBRARY_PATH", "LANG")
+HOMES = ("HOME", "USERPROFILE", "TMPDIR", "TEMP", "TMP", "MPLCONFIGDIR", "NUMBA_CACHE_DIR")
+# glibc: freed memory stays with the process, so kernels pay no page faults in each call, and a new
+# array holds the same remains of earlier ones whatever started the process.
+KEEP_MEMORY = {
+    "MALLOC_MMAP_THRESHOLD_": str(1 << 30),
+    "MALLOC_TRIM_THRESHOLD_": str(2 << 30),
+    "MALLOC_TOP_PAD_": str(16 << 20),
+}
+
+
+def package_folders() -> list[str]:
+    """Where installed packages are found: folders only, nothing that .pth files or hooks add."""
+    candidates = [p for p in sys.path if Path(p).name in ("site-packages", "dist-packages")]
+    candidates += site.getsitepackages()
+    if site.ENABLE_USER_SITE:
+        candidates.append(site.getusersitepackages())
+    return [p for p in dict.fromkeys(candidates) if os.path.isdir(p)]
+
+
+def first_folders(stage: Stage) -> list[str]:
+    """What comes first on the path of a stage's process, before the standard library."""
+    return [str(folder) for folder in stage.libraries]
+
+
+def last_folders(stage: Stage) -> list[str]:
+    """What comes last: packages, then what cells write, so that it can hide nothing."""
+    return [*package_folders(), str(stage.scratch)]
+
+
+def environment(home: Path) -> dict[str, str]:
+    """Nothing of ours but what a Python on this system needs; one BLAS thread."""
+    kept = {name: os.environ[name] for name in KEPT_ENVIRONMENT if name in os.environ}
+    return {
+        **kept,
+        **KEEP_MEMORY,
+        **dict.fromkeys(HOMES, str(home)),
+        **dict.fromkeys(ONE_THREAD, "1"),
+        "PATH": os.defpath,
+        "MPLBACKEND": "agg",
+    }
+
+
+def cpu_seconds(pid: int) -> float:
+    """CPU time of all threads of a process; OSError once it is gone."""
+    if sys.platform == "linux":
+        return time.clock_gettime((~pid << 3) | 2)  # CPUCLOCK_SCHED of the whole process
+    import psutil
+
+    try:
+        times = psutil.Process(pid).cpu_times()
+    except psutil.Error:
+        raise OSError from None
+    return times.user + times.system
