@@ -100,6 +100,60 @@ def test_two_cells_that_do_not_go_together(rule, cells):
     assert rule in {r for r, _ in rules(*cells)}
 
 
+IMPORT = Cell("code", "#| measure\nimport math", TAGS)
+LATER = "\n\n\ndef later(x):\n    return x\n"
+
+
+@pytest.mark.parametrize(
+    ("cells", "wanted"),
+    [
+        ([IMPORT, Cell("code", "#| measure\nmath.pi", TAGS)], set()),
+        ([IMPORT, Cell("code", "area = math.pi")], {"uses-measure-name"}),
+        ([Cell("code", "def early(x):\n    return later(x)" + LATER)], set()),
+        (
+            [Cell("code", "def early(x):\n    return later(x)"), Cell("code", LATER)],
+            set(),
+        ),
+        ([Cell("code", "early = later(1)"), Cell("code", LATER)], {"undefined-name"}),
+        (
+            [Cell("code", "def early(x=later(1)):\n    return x"), Cell("code", LATER)],
+            {"undefined-name"},
+        ),
+        ([Cell("code", 'text = """\n%timeit\n!ls\n"""')], set()),
+        ([Cell("code", "print(unknown)"), Cell("code", "from math import *")],
+         {"undefined-name", "star-import"}),
+        ([Cell("code", "from math import *"), Cell("code", "print(unknown)")], {"star-import"}),
+    ],
+)  # fmt: skip
+def test_who_may_use_what(cells, wanted):
+    assert {r for r, _ in rules(*cells)} == wanted
+
+
+@pytest.mark.parametrize(
+    ("lines", "wanted"),
+    [
+        ("for n in f([1]).shape:\n    z = n", set()),
+        ("sizes = f([1]).shape\nfor n in sizes:\n    z = f(n)", set()),
+        ("ok = f(1) == 1\nz = [c for c in str(ok)]", set()),
+        ("for a, b in zip([1], [2]):\n    z = f(a)", set()),
+        ("for a, b in zip(f([1]), [2]):\n    z = a", {"loop-length"}),
+        ("for i, a in enumerate(f([1])):\n    z = a", {"loop-length"}),
+        ("for k, v in f({}).items():\n    z = v", {"loop-length"}),
+        ("got = f([1])\nfor a in sorted(got):\n    z = a", {"loop-length"}),
+        ("got = f([1])\nfor i in range(len(got)):\n    z = got[i]", {"loop-length"}),
+        ("got = f([1])\nassert len(got) == 1, 'one'\nfor i in range(len(got)):\n    z = i", set()),
+        ("for i in range(3):\n    z = f(i)", set()),
+        ("x = [1]\nexpect_close(f(x), sorted(x))", {"want-after-call"}),
+        ("x = [1]\nexpect_close(f(x), float(x[0]))", set()),
+        ("x, y = [1], [2]\nexpect_close(f(x), sorted(y))", set()),
+        ("x = [1]\nexpect_close(f(x), x)", set()),
+    ],
+)
+def test_what_is_looped_over_and_compared(lines, wanted):
+    checks = Cell("code", "def expect_close(a, b):\n    assert a == b, 'no'")
+    assert {r for r, _ in rules(checks, solution("f", REGION), check("t", lines))} == wanted
+
+
 def test_a_figure_may_be_described_in_the_text_below_it():
     drawn = Cell("code", "#| measure\nimport pylab as plt\nplt.subplots()", TAGS)
     assert rules(drawn, Cell("markdown", "*Figure: two bars of unlike height.*")) == set()

@@ -20,6 +20,8 @@ LOOSE = (
 )  # fmt: skip
 UNFILLED = ("empty", "empty_like")
 JUDGE_ONLY = ("seed", "errstate", "seterr", "set_num_threads", "setenv", "putenv", "simplefilter")
+# Calls that give as many items as what they are given.
+PASSING_ON = ("enumerate", "zip", "reversed", "iter", "sorted", "list", "tuple", "range", "len")
 PLAIN = ("int", "float", "bool", "str")
 RUNS_CODE = ("exec", "eval", "compile", "njit", "jit", "vectorize", "guvectorize", "prange")
 
@@ -213,7 +215,7 @@ def loop_length(module: Module) -> Iterator[Hit]:
 def _looped(node: ast.expr, known: set[str]) -> set[str] | None:
     """Names of student values that the loop runs over; empty for a call made in place, None for
     a loop over something else."""
-    if isinstance(node, ast.Call) and called_name(node) in ("enumerate", "zip", "reversed", "iter"):
+    if isinstance(node, ast.Call) and called_name(node) in PASSING_ON:
         if any(k.arg == "strict" for k in node.keywords):
             return None
         parts = [_looped(a, known) for a in node.args]
@@ -231,8 +233,14 @@ def _looped(node: ast.expr, known: set[str]) -> set[str] | None:
 def _checked_lengths(module: Module, cell: Cell) -> set[str]:
     """Names whose length, shape or whole value the cell checks."""
     found: set[str] = set()
+    counting = {
+        id(argument)
+        for node in _walk(module, cell)
+        if isinstance(node, ast.Call) and called_name(node) == "range"
+        for argument in node.args
+    }
     for node in _walk(module, cell):
-        if called_name(node) == "len" and isinstance(node, ast.Call):
+        if called_name(node) == "len" and id(node) not in counting:
             found |= names_in(node) - {"len"}
         elif isinstance(node, ast.Attribute) and node.attr in ("shape", "size"):
             found |= names_in(node.value)
