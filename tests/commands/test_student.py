@@ -267,3 +267,8 @@ def test_a_master_is_tested_by_path_with_its_visible_tests(course, call):
     assert code == 0
     assert lines[1].split() == ["1", "weigh", "1/1", "+2", "later", "passed"]
     assert lines[-1].startswith("next: tito grade run HANDINS --master ")
+
+
+def test_in_the_repository_without_a_kit_the_answers_are_called_so(course, call):
+    code, lines, _ = call("test", "02")
+    assert code == 0 and "the course's own solution" in lines[0]

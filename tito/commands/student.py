@@ -100,10 +100,13 @@ def _to_test(args: Namespace, say) -> tuple[Course | None, list[ModuleRef]]:
         course = find_course()
     except UsageError:
         return None, choose.modules(args.modules, args.all)
-    kit = Course(course.root / "kit")
-    if not course.is_kit and kit.is_kit and not any(_is_file(w) for w in args.modules):
-        say(f"testing your kit in {shown(kit.root)}; the course's own solution is tested by path")
-        course = kit
+    if not course.is_kit and not any(_is_file(w) for w in args.modules):
+        kit = Course(course.root / "kit")
+        if kit.is_kit:
+            say(f"testing your kit in {shown(kit.root)}; a file's path tests the course's own")
+            course = kit
+        else:
+            say("this is the course's own solution; your work begins with tito start")
     refs = [course.resolve(w) for w in args.modules] or _worth_testing(course, args.all)
     if args.modules and args.all:
         raise UsageError("name modules or say --all, not both")
