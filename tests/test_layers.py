@@ -180,6 +180,7 @@ def test_the_judge_knows_no_course_tree_and_no_database():
         ("counted.py", {"numpy"}),
         ("grading/wire.py", {"msgpack", "numpy"}),
         ("grading/lanes.py", set()),
+        ("grading/forkserver.py", set()),
     ],
 )
 def test_what_is_staged_or_pure_needs_little(file, allowed):
