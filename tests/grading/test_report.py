@@ -52,6 +52,15 @@ def test_the_closing_lists_what_could_not_be_graded():
     assert "cy: broken, the file is empty" in text
 
 
+def test_running_without_a_sandbox_is_said_loudly():
+    confined = rows()
+    for row in confined:
+        row.result.isolation = ["landlock7", "rlimits"]
+    assert "NOT ISOLATED" not in report.closing(confined)
+    confined[0].result.isolation = ["rlimits"]
+    assert "NOT ISOLATED" in report.closing(confined)
+
+
 def test_json_has_every_field_and_exact_points():
     document = json.loads(report.to_json(rows()))
     assert document["version"] == 1

@@ -11,6 +11,7 @@ from typing import Any
 
 from tito.grading.batch import Row
 from tito.grading.judge.result import GRADED, LATER, MANUAL, PASSED, Result
+from tito.grading.sandbox import is_isolating
 from tito.notebook.points import as_number, display
 
 VERSION = 1
@@ -74,6 +75,8 @@ def closing(rows: list[Row]) -> str:
     lines = [graded]
     if manual := max((r.result.manual_points for r in rows), default=0):
         lines[0] += f"; {display(manual)} more points wait for a person"
+    if any(r.result.status == GRADED and not is_isolating(r.result.isolation) for r in rows):
+        lines.append("NOT ISOLATED: the code that was graded could read and change your files")
     if bad := [r for r in rows if r.result.status != GRADED]:
         lines.append("not graded:")
         lines += [f"  {r.student}: {r.result.status}, {r.result.reason}" for r in bad]

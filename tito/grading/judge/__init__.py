@@ -57,8 +57,8 @@ class Unconfined(UserError):
 
     def __init__(self) -> None:
         super().__init__(
-            "nothing on this machine confines foreign code (no Landlock, no namespaces)",
-            hint="grade on Linux, or in a container you can lose with --unconfined",
+            "nothing on this machine keeps foreign code from your files (no Landlock)",
+            hint="grade on Linux 5.13 or later, or say --unconfined in a container you can lose",
         )
 
 
