@@ -46,6 +46,10 @@ def raise_(kind):
     if kind == "interrupt": raise KeyboardInterrupt
     if kind == "decode": return b"\\xff".decode()
     if kind == "assert": assert False, "mine"
+    if kind == "own stop": raise Done
+    if kind == "own interrupt": raise Quit
+class Done(StopIteration): pass
+class Quit(KeyboardInterrupt): pass
 Point = collections.namedtuple("Point", "x y")
 class Colour(enum.Enum): RED = 1
 @dataclass
@@ -270,7 +274,7 @@ def test_an_own_exception_class_is_caught_by_any_of_its_bases(shared):
         assert type(caught.value).__name__ == "BadShape"
 
 
-@pytest.mark.parametrize("kind", ["stop", "exit", "interrupt"])
+@pytest.mark.parametrize("kind", ["stop", "exit", "interrupt", "own stop", "own interrupt"])
 def test_what_would_end_a_loop_or_the_test_is_an_ordinary_exception(shared, kind):
     with shared.test("raise_") as raise_:
         with pytest.raises(StudentExit):
