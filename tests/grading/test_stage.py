@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tito.grading.stage import SOURCES, make_stage
+from tito.grading.stage import SOURCES, make_stage, remove_folder
 
 
 def files(folder: Path) -> set[str]:
@@ -69,6 +69,19 @@ def test_a_stage_is_removed_with_what_was_made_read_only():
         assert stage.root.exists()
     assert not stage.root.exists()
     stage.remove()
+
+
+def test_removing_leaves_the_folder_above_and_what_a_link_shows_as_they_are(tmp_path):
+    tmp_path.chmod(0o755)
+    (tmp_path / "elsewhere").mkdir(mode=0o500)
+    stage = tmp_path / "stage"
+    stage.mkdir()
+    (stage / "link").symlink_to(tmp_path / "elsewhere")
+    remove_folder(stage)
+    remove_folder(stage)  # what is gone already is no reason to touch its parent
+    assert not stage.exists()
+    assert tmp_path.stat().st_mode & 0o777 == 0o755
+    assert (tmp_path / "elsewhere").stat().st_mode & 0o777 == 0o500
 
 
 def test_the_thin_checks_give_every_name_and_raise_when_used():

@@ -123,7 +123,7 @@ class Stage:
 
 def remove_folder(folder: Path) -> None:
     """Delete a folder that student code may have written to; may be repeated."""
-    shutil.rmtree(folder, onerror=_make_writable)
+    _open_folders(folder)
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -220,11 +220,14 @@ def _links_and_caches(folder: str, names: list[str]) -> list[str]:
     return [n for n in names if n == "__pycache__" or os.path.islink(os.path.join(folder, n))]
 
 
-def _make_writable(remove: object, path: str, error: object) -> None:
-    """Student code may have made a folder read-only; open it, so that a second try works."""
-    try:
-        os.chmod(os.path.dirname(path), 0o700)
-        if not os.path.islink(path):
-            os.chmod(path, 0o700)
-    except OSError:
-        return
+def _open_folders(folder: Path) -> None:
+    """Student code may have closed a folder of its own; nothing above it or behind a link counts.
+
+    Only folders that lie in this one are changed: its parent is not ours.
+    """
+    with suppress(OSError):
+        for path, names, _ in os.walk(folder):
+            for name in names:
+                inner = os.path.join(path, name)
+                if not os.path.islink(inner):
+                    os.chmod(inner, 0o700)
