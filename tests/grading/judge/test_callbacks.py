@@ -10,7 +10,7 @@ from tito.checks.runtime import Counts
 from tito.grading.judge.runtime import JudgeRuntime
 from tito.grading.judge.world import InputChanged, StudentDied
 
-STUDENT = '''
+STUDENT = """
 import threading
 from concurrent.futures import ThreadPoolExecutor
 import numpy as np
@@ -34,6 +34,9 @@ def change_then(f, out):
     out[0] = 7
     f(out)
     return out[1]
+def undo(f, out):
+    f(out)
+    out[0] = 0
 def spoil_then(f, a):
     a[0] = 7
     return f(a)
@@ -59,7 +62,7 @@ def write(x): x[0] = 1.0
 class Pool:
     def __init__(self, f): self.f = f
     def run(self, x): return self.f(x)
-'''
+"""
 
 
 def test_a_callback_changes_what_the_test_sees(shared):
@@ -162,6 +165,16 @@ def test_a_callback_sees_what_was_written_to_an_output(shared):
     assert out.tolist() == [7, 9]
 
 
+def test_what_student_code_undoes_is_undone_here(shared):
+    def fill(out):
+        out[...] = 5
+
+    out = np.zeros(2)
+    with shared.test("undo") as undo:
+        undo(fill, out)
+    assert out.tolist() == [0, 5]
+
+
 def test_a_callback_may_change_an_array_that_student_code_may_not(shared):
     x = np.zeros(3)
 
@@ -226,6 +239,7 @@ def test_a_callback_knows_the_thread_that_called_it(shared):
 def test_threads_of_a_test_may_call_student_code(shared):
     results = {}
     with shared.test("square", "apply") as (square, apply):
+
         def work(i):
             results[i] = [apply(lambda v: square(v), i + k) for k in range(5)]
 

@@ -2,7 +2,7 @@
 
 from tito.grading.judge.contracts import Contract, contracts_of
 
-SOURCE = '''
+SOURCE = """
 import numpy as np
 
 @decorated
@@ -16,7 +16,7 @@ class Packed:
     def __call__(self, a): ...
 
 async def later(z): ...
-'''
+"""
 
 
 def test_functions_and_methods_have_their_parameters_in_order():

@@ -10,7 +10,7 @@ import pytest
 from tito.grading.judge.runtime import JudgeRuntime
 from tito.grading.judge.world import StudentDied
 
-FORGER = '''
+FORGER = """
 import gc, os, struct, sys, threading, time
 import msgpack, numpy as np
 
@@ -192,7 +192,7 @@ def written_everywhere(a, out):
 @case
 def flood(a, out):
     while True: server()._link.write(["re", 3, b"", True, 1, [], "", [], []])
-'''
+"""
 
 
 def cases(source):
@@ -230,7 +230,9 @@ HARMLESS = {"callback_unknown", "callback_stray", "element_unknown", "error_base
 REASONS = {"closed": "", "written_everywhere": "", "flood": "", "array_of_call": ""}
 
 
-OUTSIDE = FORGER + """
+OUTSIDE = (
+    FORGER
+    + """
 def given(): return max(server()._memory._regions)
 def steal(column):
     node = array(region=given(), shape=(3,), strides=(16,), offset=8)
@@ -243,6 +245,7 @@ def before(x): return ask(["rd", x._backend.number, -1])
 def cheat(x): return ask(["wr", x._backend.number, 0, bytes(8)])
 def short(x): return ask(["wr", x._backend.number, 0, bytes(3)])
 """
+)
 
 
 def test_a_view_of_what_lies_between_sent_elements_is_refused(fresh):
@@ -262,7 +265,7 @@ def test_a_forged_access_to_a_counted_array_is_refused(fresh, name):
         assert [float(v) for v in x] == [1, 2, 3]
 
 
-HOSTILE = '''
+HOSTILE = """
 import builtins, os, sys, time
 import numpy as np
 
@@ -325,7 +328,7 @@ def sneaky(): raise Sneaky
 len = lambda x: 3
 np.allclose = np.array_equal = lambda *a, **k: True
 builtins.all = lambda *a: True
-'''
+"""
 
 
 STUDENT = HOSTILE

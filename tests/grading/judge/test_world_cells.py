@@ -100,7 +100,9 @@ def test_a_cell_that_does_not_parse_tells_its_line(shared):
     assert outcome.line in (2, 3)
 
 
-@pytest.mark.parametrize("source", ["exit()", "quit()", "import sys; sys.exit(3)", "raise SystemExit"])
+@pytest.mark.parametrize(
+    "source", ["exit()", "quit()", "import sys; sys.exit(3)", "raise SystemExit"]
+)
 def test_leaving_ends_the_cell_only(shared, source):
     assert run(shared, f"left = 1\n{source}").status == "error"
     assert value(shared, "left") == 1
@@ -209,7 +211,10 @@ def test_a_cell_over_its_limit_is_ended(fresh):
     with fresh("a = 1", limits=limits) as student:
         world = student.world
         outcome = world.run_cell("loop", "while True: pass", defines=["f"])
-        assert (outcome.status, outcome.message) == ("timeout", "took longer than 0.5 s of CPU time")
+        assert (outcome.status, outcome.message) == (
+            "timeout",
+            "took longer than 0.5 s of CPU time",
+        )
         assert 0.4 < outcome.seconds < 5
         outcome = world.run_cell("more", "while True: pass", role="extra")
         assert outcome.message == "took longer than 0.3 s of CPU time"
@@ -303,7 +308,9 @@ def test_output_is_cut(fresh):
         assert outcome.status == "ok"
         assert len(outcome.output) < 1200
         assert "more bytes of output were not kept" in outcome.output
-        outcome = student.world.run_cell("raw", "import os\nfor i in range(1000): os.write(2, b'y' * 1000)")
+        outcome = student.world.run_cell(
+            "raw", "import os\nfor i in range(1000): os.write(2, b'y' * 1000)"
+        )
         assert len(outcome.output) < 2200
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tito.grading.judge.world import InputChanged, StudentExit
 
-STUDENT = '''
+STUDENT = """
 import collections, enum, warnings
 from dataclasses import dataclass
 import numpy as np
@@ -65,7 +65,7 @@ def count(n):
 def state(g): return g.bit_generator.state["state"]["state"], g.random(3)
 def apply(f, *args): return f(*args)
 def namespaces(): return [f.__module__ for f in ()]
-'''
+"""
 WRITES = "y"
 
 
@@ -171,7 +171,9 @@ def test_a_changed_input_is_named_with_its_first_element(shared):
             spoil_last(0, a=a[:, ::-1])
         with pytest.raises(InputChanged, match="changed its input a"):
             spoil(a=a)
-        with pytest.raises(InputChanged, match="input a"):  # out may be written, what it overlaps not
+        with pytest.raises(
+            InputChanged, match="input a"
+        ):  # out may be written, what it overlaps not
             spoil(a, b=a.copy())
         assert (a == 1).all()
         put(a[:, 0], 3)

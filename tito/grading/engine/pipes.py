@@ -142,25 +142,48 @@ class _Output:
         self._descriptor = descriptor
         self._most = most
         self._kept = b""
-        self._lock = threading.Lock()
-        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._ended = False
+        self._lock = threading.Lock()  # also of reading
+        read = self._read_when_ready if os.name == "posix" else self._read_on
+        self._thread = threading.Thread(target=read, daemon=True)
         self._thread.start()
 
     def take(self) -> str:
+        """What was kept since the last call, and what lies in the pipe by now."""
         with self._lock:
+            if os.name == "posix":
+                self._read_ready()
             kept, self._kept = self._kept, b""
         return kept.decode("utf-8", "replace")
 
     def finish(self) -> None:
         self._thread.join(timeout=0.2)
 
-    def _read(self) -> None:
-        while True:
-            try:
-                data = os.read(self._descriptor, 1 << 16)
-            except OSError:
-                return
-            if not data:
-                return
+    def _read_when_ready(self) -> None:
+        ready = self._readable()
+        while not self._ended:
+            ready.poll()
             with self._lock:
-                self._kept += data[: max(0, self._most - len(self._kept))]
+                self._read_ready()
+
+    def _read_ready(self) -> None:
+        ready = self._readable()
+        while not self._ended and ready.poll(0):
+            self._read_once()
+
+    def _read_on(self) -> None:
+        while not self._ended:
+            self._read_once()
+
+    def _read_once(self) -> None:
+        try:
+            data = os.read(self._descriptor, 1 << 16)
+        except OSError:
+            data = b""
+        self._ended = not data
+        self._kept += data[: max(0, self._most - len(self._kept))]
+
+    def _readable(self) -> select.poll:
+        poll = select.poll()
+        poll.register(self._descriptor, select.POLLIN)
+        return poll
