@@ -70,6 +70,14 @@ def test_zeros_have_the_shape_and_dtype_of_the_right_answer():
     assert text == ""
 
 
+def test_zeros_of_methods_leave_given_ones_alone():
+    given = CLASS + "\n\nclass Given:\n    def seven(self):\n        return 7\n"
+    names = run(variants.returns_zeros(solution("c", given)))
+    assert names["Counter"]().add(5) == 0
+    assert names["Given"]().seven() == 7
+    assert names["given_helper"]() == 7
+
+
 def test_an_exercise_that_another_uses_has_a_round_of_its_own(master):
     assert variants.rounds(master) == [["double"], ["largest"]]
 
