@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -57,6 +58,12 @@ class Channel(ABC):
     def resume(self) -> None:
         self._signal("SIGCONT")
 
+    def pin(self, cpus: Iterable[int]) -> None:
+        """Let its threads run on these CPUs only; nothing where the system cannot."""
+        for thread in self.thread_seconds():
+            with suppress(OSError):
+                os.sched_setaffinity(thread, cpus)
+
     def _signal(self, name: str) -> None:
         number = getattr(signal, name, None)
         if number is not None:
@@ -81,9 +88,13 @@ class Channel(ABC):
 
 
 class Engine(ABC):
-    """A way to start student processes."""
+    """A way to start student processes.
+
+    library : a thin tito that all its stages may share (see tito.grading.stage), if it has one
+    """
 
     name: str
+    library: Path | None = None
 
     @abstractmethod
     def start(self, stage: Stage, limits: Limits) -> Channel:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import random
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from tito.checks.rig import BASELINE, ROOM, STUDENT, Call, Form, Window
-from tito.grading.judge.proxy import Target
+from tito.grading.judge.proxy import Proxy, Target, target_of
+from tito.grading.judge.world import stand_in
 from tito.machine.timer import SHORTEST_SAMPLE
 
 
@@ -67,12 +70,16 @@ def judge_rig(student: Target, baseline: Target, *, own: bool) -> Iterator[Outsi
     if not all(target.world.is_measured_outside for target in targets.values()):
         yield OwnRig(targets) if own else BlindRig(targets)
         return
+    cpu = random.choice(sorted(os.sched_getaffinity(0)))
     with ExitStack() as stack:
         for target in targets.values():
-            stack.enter_context(target.world.held())
+            stack.enter_context(target.world.held(cpu))
         yield OutsideRig(targets)
 
 
 def _ordinary(target: Target, call: Call) -> Any:
     own = call.copy()
-    return own.result(target.world.call(target, own.args, own.kwargs)[0])
+    returned = target.world.call(target, own.args, own.kwargs)[0]
+    if isinstance(returned, Proxy):  # no array: what the message says is its type
+        returned = stand_in(target_of(returned).class_name)
+    return own.result(returned)

@@ -343,15 +343,21 @@ class World:
         return self._arena is not None
 
     @contextmanager
-    def held(self) -> Iterator[None]:
-        """The process stands still in the block, but for what `let_go` and `timed` do."""
+    def held(self, cpu: int) -> Iterator[None]:
+        """The process stands still in the block, but for what `let_go` and `timed` do.
+
+        cpu : where it runs then. Two CPUs of one machine are not equally fast (each shares a core
+              or a cache with somebody), so what is to be compared runs on the same.
+        """
         session = self._ready()
         self._hold(session)
+        session.channel.pin({cpu})
         try:
             yield
         finally:
-            if self._session is not None and self._session.ended is None:
-                self._session.channel.resume()
+            if session.ended is None:
+                session.channel.pin(os.sched_getaffinity(0))
+                session.channel.resume()
 
     @contextmanager
     def let_go(self) -> Iterator[None]:
@@ -371,7 +377,8 @@ class World:
         """
         session = self._session_of(target)
         batch = Batch(self._arena.memory, calls, form)
-        odd = self._measured(session, "timed", target, batch.parts, _odd_results)
+        with self._turn(session):
+            odd = self._measured(session, "timed", target, batch.parts, _odd_results)
         now = session.channel.cpu_seconds()
         seconds, session.charged = now - session.charged, now
         results = [odd.get(i, found) for i, found in enumerate(batch.results())]
@@ -406,7 +413,7 @@ class World:
             call = Call(target.path, encoder.arrays, {}, writable)
             if self._test is not None:
                 self._test.calls += 1
-            with self._budget(session, self._limits.call * len(parts)), self._turn(session):
+            with self._budget(session, self._limits.call * len(parts)):
                 answered = session.ask(operation, nodes, encoder, call, decode)
         except StudentDied as death:
             self._note_death(death)
@@ -686,9 +693,14 @@ def _other_result(what: Any) -> Any:
     if name == "NoneType":
         return None
     if shape is None:
-        return type(name[:80], (), {})()
+        return stand_in(name)
     wire._require(len(shape) <= 32 and all(wire._is_count(n, 1 << 30) for n in shape), "a result")
     return np.broadcast_to(np.zeros((), wire.decode_dtype(dtype)), shape)
+
+
+def stand_in(name: str) -> Any:
+    """Something of a type of this name, for messages about a result that does not cross."""
+    return type(name[:80], (), {})()
 
 
 def _arrays_in(value: Any, label: str, depth: int = 0) -> list[tuple[int, str]]:
