@@ -3,7 +3,7 @@
 import pytest
 
 from tito.errors import UserError
-from tito.grading.limits import Limits
+from tito.grading.limits import Limits, limits_of
 
 
 def test_a_limit_is_changed_and_the_others_stay():
@@ -25,3 +25,19 @@ def test_wrong_limits_are_refused(values):
 def test_each_kind_of_cell_has_its_limit():
     limits = Limits(solution=3, given=4, extra=1)
     assert [limits.cell(role) for role in ("solution", "given", "extra")] == [3, 4, 1]
+
+
+def test_a_course_has_limits_of_its_own(tmp_path):
+    assert limits_of(None) == limits_of(tmp_path) == Limits()
+    (tmp_path / "course.toml").write_text("[limits]\nsolution = 40\nmemory = 8e9\n")
+    assert limits_of(tmp_path) == Limits(solution=40, memory=8_000_000_000)
+
+
+@pytest.mark.parametrize(
+    "text", ["[limits]\nspeed = 3", "limits = 3", "[limits", "[limits]\ncall='x'"]
+)
+def test_a_mistake_in_course_toml_names_the_file(tmp_path, text):
+    (tmp_path / "course.toml").write_text(text)
+    with pytest.raises(UserError, match=r"course\.toml") as caught:
+        limits_of(tmp_path)
+    assert "course.toml" in str(caught.value)

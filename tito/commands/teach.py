@@ -92,6 +92,7 @@ def _batch(args: argparse.Namespace) -> Batch:
     """What the hand-ins are graded with: the master, and the package of the modules before it."""
     from tito.grading.batch import Batch
     from tito.grading.judge import check_master
+    from tito.grading.limits import limits_of
     from tito.grading.secret import secret_of
     from tito.release import trial
 
@@ -102,6 +103,9 @@ def _batch(args: argparse.Namespace) -> Batch:
     if course is not None:
         batch.package = course.package
         batch.package_modules = trial.earlier_exports(course, ref)
+        batch.limits = limits_of(course.root)
+        if ref in course.modules:
+            batch.files = trial.data_files(ref)
     return batch
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any
 
 from tito.errors import UserError
+from tito.files import read_text
 
 MEGABYTE = 1 << 20
 
@@ -55,6 +58,28 @@ class Limits:
             name: int(value) if known[name] == "int" else value for name, value in values.items()
         }
         return replace(self, **whole)
+
+
+def limits_of(root: Path | None) -> Limits:
+    """The limits of a course: the defaults, changed by `[limits]` in its course.toml.
+
+    [limits]
+    solution = 40      # seconds of CPU
+    memory = 8e9       # bytes
+    """
+    path = root / "course.toml" if root is not None else None
+    if path is None or not path.is_file():
+        return Limits()
+    try:
+        values = tomllib.loads(read_text(path)[0]).get("limits", {})
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"no valid TOML: {error}", path=path) from None
+    if not isinstance(values, dict):
+        raise UserError("limits is no table; write [limits] on a line of its own", path=path)
+    try:
+        return Limits().changed(values)
+    except UserError as error:
+        raise UserError(error.message, path=path, hint=error.hint) from None
 
 
 def default_jobs() -> int:

@@ -66,6 +66,7 @@ class Trial:
 def run(course: Course | None, ref: ModuleRef) -> Trial:
     """Test the notebook of `ref`; in a kit the master is its release, elsewhere itself."""
     from tito.grading.judge import Result, grade
+    from tito.grading.limits import limits_of
 
     path = ensure_in_step(ref)
     own = course is not None and _is_released(course, ref)
@@ -78,7 +79,8 @@ def run(course: Course | None, ref: ModuleRef) -> Trial:
         load(path) if path.suffix == ".py" else path.read_bytes(),
         package=course.package if inside else None,
         package_modules=earlier_exports(course, ref) if inside else None,
-        files=_data_files(ref) if inside else (),
+        files=data_files(ref) if inside else (),
+        limits=limits_of(course.root if inside else None),
         visible_only=True,
         before="own" if own else "reference",
     )
@@ -132,7 +134,8 @@ def _part(file: str) -> str:
     return file.split("/")[1].removesuffix(".py")
 
 
-def _data_files(ref: ModuleRef) -> list[Path]:
+def data_files(ref: ModuleRef) -> list[Path]:
+    """What lies beside the module's notebook and is read by it."""
     return [
         p
         for p in sorted(ref.folder.iterdir())

@@ -11,23 +11,20 @@ a hand-in did to it, costs the cell it was running and nothing else.
 from __future__ import annotations
 
 import contextlib
-import json
-import os
-import queue
-import signal
-import subprocess
-import sys
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from tito.errors import UserError
+from tito.grading.engine import chosen
+from tito.grading.engine.warm import WarmFailed
 from tito.grading.judge.job import Job, as_bytes
 from tito.grading.judge.plan import check_master
+from tito.grading.judge.pool import start_judge
+from tito.grading.judge.process import Cancelled
 from tito.grading.judge.result import (
     BROKEN,
     DIED,
@@ -38,18 +35,15 @@ from tito.grading.judge.result import (
 )
 from tito.grading.limits import Limits
 from tito.grading.sandbox import is_isolating
+from tito.grading.stage import remove_folder
 from tito.notebook import Notebook, Role
 
-__all__ = ["CellResult", "Result", "Unconfined", "check_master", "grade"]
+__all__ = ["Cancelled", "CellResult", "Result", "Unconfined", "check_master", "grade"]
 
 # Beyond what a single cell may take: start-up, and the way there and back.
 GRACE = 60.0
-LOOK_EVERY = 0.5
+MOST_AGAIN = 3  # tries with a warm judge that ends
 NOT_REACHED = "the grading ended before this cell"
-
-
-class Cancelled(Exception):
-    """Whoever asked for the grading has gone."""
 
 
 class Unconfined(UserError):
@@ -105,7 +99,7 @@ def grade(
         package_modules=package_modules,
         files=[f.resolve() for f in files],
         secret=secret,
-        engine=engine or "spawn",
+        engine=chosen(engine),
         limits=limits or Limits(),
         visible_only=visible_only,
         before=before,
@@ -127,22 +121,34 @@ class _Grading:
     def run(self) -> Result:
         """Start judges until one says that it is done; each that dies costs one cell."""
         deadline = time.monotonic() + self.job.limits.wall(self.job.limits.notebook) + GRACE
+        again = MOST_AGAIN
         while time.monotonic() < deadline:
             before = (len(self.settled), len(self.job.undone))
-            why = self._one_process(deadline)
+            try:
+                why = self._one_process(deadline)
+            except WarmFailed as error:  # short of memory, say: no cell is to blame for that
+                again -= 1
+                if again:
+                    continue
+                why = str(error)
             if why is None or self.result.status == BROKEN:
                 return self._whole(NOT_REACHED)
             self._blame(why)
             if (len(self.settled), len(self.job.undone)) == before:
+                self._broke_off(why)
                 return self._whole(why)
         return self._whole("the notebook took too long")
+
+    def _broke_off(self, why: str) -> None:
+        """Nothing that a student is to blame for: no points are decided by it."""
+        self.result.status = BROKEN
+        self.result.reason = f"the grading broke off: {why}"
 
     def _one_process(self, deadline: float) -> str | None:
         """Run one judge; None when it is done, else why it is not."""
         self.job.finished = list(self.settled)
         self.current = {}
-        with tempfile.TemporaryDirectory(prefix="tito-judge-") as folder, _Process(folder) as judge:
-            judge.tell(self.job.to_json())
+        with _scratch() as folder, start_judge(folder, self.job) as judge:
             while True:
                 limit = min(self._patience(), deadline - time.monotonic())
                 event = judge.hear(limit, self.cancelled)
@@ -171,6 +177,8 @@ class _Grading:
             self.result.isolation = event["layers"]
             if not is_isolating(event["layers"]) and not self.job.unconfined:
                 raise Unconfined
+        elif kind == "crash":
+            self._broke_off(event["error"])
         elif kind == "broken":
             self.result.status = BROKEN
             self.result.reason = event["reason"]
@@ -218,79 +226,11 @@ class _Grading:
         return CellResult(grade_id, DIED, Fraction(0), Fraction(0), why)
 
 
-class _Process:
-    """The judge's process: told once, heard line by line, gone with the `with` block."""
-
-    def __init__(self, folder: str) -> None:
-        environment = dict(os.environ)
-        home = str(Path(__file__).resolve().parents[3])
-        others = [p for p in environment.get("PYTHONPATH", "").split(os.pathsep) if p]
-        environment["PYTHONPATH"] = os.pathsep.join([home, *others])
-        environment.setdefault("OPENBLAS_NUM_THREADS", "1")
-        self._errors = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed in __exit__)
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tito.grading.judge.run"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            cwd=folder,
-            env=environment,
-            start_new_session=os.name == "posix",
-        )
-        self._lines: queue.Queue[bytes | None] = queue.Queue()
-        self._late = False
-        threading.Thread(target=self._read, daemon=True).start()
-
-    def __enter__(self) -> _Process:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self._end()
-        self._errors.close()
-
-    def tell(self, text: str) -> None:
-        """Hand the job over; a judge that dies at once is noticed when it is heard."""
-        with contextlib.suppress(OSError):
-            self._process.stdin.write(text.encode("ascii"))
-            self._process.stdin.close()
-
-    def hear(self, seconds: float, cancelled: Callable[[], bool]) -> dict[str, Any] | None:
-        """The next event; None when there will be none, or not in time."""
-        until = time.monotonic() + seconds
-        while not cancelled():
-            try:
-                line = self._lines.get(timeout=LOOK_EVERY)
-            except queue.Empty:
-                if time.monotonic() < until:
-                    continue
-                self._late = True
-                return None
-            return None if line is None else json.loads(line)
-        raise Cancelled
-
-    def how_it_ended(self) -> str:
-        """One line for the report."""
-        if self._late:
-            return "it took too long"
-        code = self._process.wait()
-        if code < 0:
-            return f"the judge was ended by {signal.Signals(-code).name}"
-        self._errors.seek(0)
-        text = self._errors.read()[-400:].decode("utf-8", "replace").strip()
-        last = text.rpartition("\n")[2]
-        return f"the judge ended with exit code {code}" + (f" ({last})" if last else "")
-
-    def _read(self) -> None:
-        with self._process.stdout as stream:
-            for line in stream:
-                self._lines.put(line)
-        self._lines.put(None)
-
-    def _end(self) -> None:
-        """The judge and, on POSIX, all it started."""
-        with contextlib.suppress(OSError):
-            if os.name == "posix":
-                os.killpg(self._process.pid, signal.SIGKILL)
-            else:
-                self._process.kill()
-        self._process.wait()
+@contextlib.contextmanager
+def _scratch() -> Iterator[str]:
+    """A folder for one judge and all below it; whatever they leave there goes with it."""
+    folder = tempfile.mkdtemp(prefix="tito-judge-")
+    try:
+        yield folder
+    finally:
+        remove_folder(Path(folder))

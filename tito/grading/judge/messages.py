@@ -154,7 +154,7 @@ def _hidden_assertion(error: AssertionError, test: GradedTest, context: Context)
         return f"{HIDDEN_FAILED}: a call changed one of its inputs"
     node = _assert_statement(error, test)
     words = _constant_words(node.msg) if node is not None and node.msg is not None else ""
-    if words and not _tells(words, context.open_text):
+    if words and not tells(words, context.open_text):
         return f"{HIDDEN_FAILED}: {words}"
     return HIDDEN_FAILED
 
@@ -193,7 +193,7 @@ def _constant_words(message: ast.expr) -> str:
     return ""
 
 
-def _tells(words: str, open_text: str) -> bool:
+def tells(words: str, open_text: str) -> bool:
     """Whether a message of a hidden line gives away more than prose does.
 
     Brackets hold values. A word with digits or underscores, or in capitals, may be a value or a

@@ -25,14 +25,14 @@ from typing import Any
 import numpy as np
 
 from tito.checks.runtime import use
-from tito.grading.judge.messages import Context, filename, lost, tidy, verdict
+from tito.grading.judge.messages import Context, filename, lost, tells, tidy, verdict
 from tito.grading.judge.plan import GradedTest, Plan, Step
-from tito.grading.judge.proxy import Target
+from tito.grading.judge.proxy import Proxy, Target
 from tito.grading.judge.result import DIED, FAILED, MISSING, PARTIAL, PASSED, TIMEOUT
 from tito.grading.judge.runtime import JudgeRuntime
 from tito.grading.judge.score import BadScore, Origin, last_expression, last_value_of, score
 from tito.grading.judge.twin import Twin
-from tito.grading.judge.world import World
+from tito.grading.judge.world import StudentDied, World
 from tito.notebook.names import bound, used
 from tito.notebook.points import display
 
@@ -141,7 +141,7 @@ class Walk:
             try:
                 with _quiet():
                     _execute(_compiled(piece, label), self.given)
-            except Exception as error:
+            except (Exception, StudentDied, SystemExit) as error:
                 if step.kind != "imports" and not self.hide:
                     text = f"{step.label}: this given cell failed in the judge: "
                     self.book.remarks.append(tidy(f"{text}{type(error).__name__}: {error}"))
@@ -154,9 +154,11 @@ class Walk:
         names = self._names(source)
         runtime = self._runtime(test)
         self.world.test_begins(test.label)
-        value, error = None, None
+        value, error, asked = None, None, False
         try:
-            names.update(self.world.bind(used(source) & self.students))
+            own = self.world.bind(used(source) & self.students)
+            asked = not all(isinstance(v, Proxy) for v in own.values())
+            names.update(own)
             self._note_absent(source, names)
             with use(runtime), _quiet(), _steady(self.secret, test.id):
                 value = self._run(source, test, names, scored)
@@ -171,7 +173,7 @@ class Walk:
         elif error is not None:
             found = verdict(error, test, self.book.context, hide=self.hide)
         else:
-            return self._passed(test, value, runtime, seconds, ended.calls > 0)
+            return self._passed(test, value, runtime, seconds, asked or ended.calls > 0)
         return Outcome(found.status, Fraction(0), found.message, seconds, True)
 
     def _runtime(self, test: GradedTest) -> JudgeRuntime:
@@ -189,7 +191,9 @@ class Walk:
         except BadScore as error:
             found = verdict(error, test, self.book.context, hide=self.hide)
             return Outcome(found.status, Fraction(0), found.message, seconds, asked)
-        message = None if self.hide and points == test.points else _said(runtime)
+        message = _said(runtime)
+        if message and self.hide and tells(message, self.book.context.open_text):
+            message = None
         if points == test.points:
             return Outcome(PASSED, points, message, seconds, asked, runtime.doubt)
         message = message or f"the test gave {display(points)} of {display(test.points)} points"

@@ -246,7 +246,9 @@ class _Rebuilder:
                 self.result.deviations.append(f"{cell.grade_id}: not in the hand-in, ours ran")
 
     def _note(self, cell: Cell, what: str) -> None:
-        self.result.deviations.append(f"{cell.label[:100]}: {what}")
+        # A grade_id of the hand-in can hold anything.
+        label = "".join(c if c.isprintable() else "?" for c in cell.label[:100])
+        self.result.deviations.append(f"{label}: {what}")
 
 
 def _handed_out(master: Notebook, release: Notebook | None) -> list[Cell]:

@@ -12,6 +12,7 @@ import json
 import os
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from fractions import Fraction
@@ -19,6 +20,8 @@ from typing import Any
 
 from tito import forbid
 from tito.errors import UserError
+from tito.grading.engine.base import Engine
+from tito.grading.engine.spawn import SpawnEngine
 from tito.grading.judge import harden
 from tito.grading.judge.job import Job
 from tito.grading.judge.messages import Context, tidy
@@ -37,9 +40,10 @@ from tito.notebook import Role
 Emit = Callable[[dict[str, Any]], None]
 # What the judge itself may need beside a student's largest values.
 OWN_MEMORY = 4 << 30
+MOST_REMARKS = 100
 
 
-def main() -> None:
+def main(engine: Engine | None = None) -> None:
     """Read the job, grade, say "done". Anything else that ends the process is told by silence."""
     job = Job.from_json(sys.stdin.buffer.read().decode("ascii"))
     emit = _private_stdout()
@@ -50,7 +54,11 @@ def main() -> None:
     if job.package is not None:
         sys.path.insert(0, str(job.package.parent))
     os.environ["MPLBACKEND"] = "agg"
-    Judge(job, emit).run()
+    try:
+        Judge(job, emit, engine or SpawnEngine()).run()
+    except Exception as error:  # a mistake of ours; whoever grades has to hear of it
+        traceback.print_exc()
+        emit({"event": "crash", "error": tidy(f"{type(error).__name__}: {error}")})
     emit({"event": "done"})
 
 
@@ -72,9 +80,10 @@ def _private_stdout() -> Emit:
 class Judge:
     """One job from bytes to points."""
 
-    def __init__(self, job: Job, emit: Emit) -> None:
+    def __init__(self, job: Job, emit: Emit, engine: Engine) -> None:
         self.job = job
         self.emit = emit
+        self.engine = engine
         self.settled = set(job.finished)
         self.running: GradedTest | None = None
         self.watch = harden.Watch(self._gave_up)
@@ -147,7 +156,7 @@ class Judge:
         for source, writes in plan.contracts:
             contracts.update(contracts_of(source, writes))
         with self._stage() as stage:
-            world = World(make_engine(job.engine), stage, job.limits, contracts)
+            world = World(self.engine, stage, job.limits, contracts)
             try:
                 if not self._may_run(world):
                     return
@@ -159,12 +168,13 @@ class Judge:
                 world.close()
 
     def _stage(self) -> Stage:
-        return make_stage(self.job.package, self.job.package_modules, self.job.files)
+        job = self.job
+        return make_stage(job.package, job.package_modules, job.files, self.engine.library)
 
     def _twin_world(self, contracts: Mapping[str, Contract]) -> World:
         """The process of the baselines; it lives as long as the job."""
         stage = self.open.enter_context(self._stage())
-        world = World(make_engine(self.job.engine), stage, self.job.limits, contracts)
+        world = World(self.engine, stage, self.job.limits, contracts)
         self.open.callback(world.close)
         return world
 
@@ -249,8 +259,8 @@ class Judge:
         self.emit({"event": "deviations", "remarks": list(remarks)})
 
     def _report(self, notes: list[str]) -> None:
-        self._deviations([*self.book.remarks, *notes])
-        self.emit({"event": "raised", "cells": list(self.book.raised)})
+        self._deviations(_first([*self.book.remarks, *notes]))
+        self.emit({"event": "raised", "cells": _first(self.book.raised)})
         self.book.remarks.clear()
         self.book.raised.clear()
 
@@ -261,6 +271,12 @@ class Judge:
             self._settle(
                 self.running, TIMEOUT, Fraction(0), f"the test took more than {seconds:g} s"
             )
+
+
+def _first(texts: list[str]) -> list[str]:
+    """A hand-in with thousands of failing cells need not fill the report."""
+    more = len(texts) - MOST_REMARKS
+    return texts[:MOST_REMARKS] + ([f"and {more} more"] if more > 0 else [])
 
 
 def _read_by_forbid(plan: Plan, exercise: Exercise) -> tuple[dict[str, str], str | None]:
@@ -280,15 +296,6 @@ def _read_by_forbid(plan: Plan, exercise: Exercise) -> tuple[dict[str, str], str
 
 def _tests(step: Step | GradedTest, exercise: Exercise) -> bool:
     return isinstance(step, GradedTest) and step.exercise == exercise.position
-
-
-def make_engine(name: str) -> Any:
-    """The engine of that name."""
-    if name == "spawn":
-        from tito.grading.engine.spawn import SpawnEngine
-
-        return SpawnEngine()
-    raise ValueError(f"no engine is called {name!r}")
 
 
 if __name__ == "__main__":
