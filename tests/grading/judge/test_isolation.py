@@ -19,7 +19,7 @@ CASES = [
 def test_the_judge_runs_foreign_code_only_confined(layers, confined):
     events = []
     job = SimpleNamespace(unconfined=False, finished=[])
-    judge = Judge(job, events.append)
+    judge = Judge(job, events.append, None)
     assert judge._may_run(SimpleNamespace(layers=layers)) is confined
     assert events == [{"event": "isolation", "layers": layers}]
     job.unconfined = True

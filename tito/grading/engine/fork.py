@@ -42,12 +42,16 @@ def start_warm_student(library: Path, *, with_numba: bool) -> WarmProcess:
 
 
 class ForkEngine(Engine):
-    """Asks a warm process for each student process."""
+    """Asks a warm process for each student process.
+
+    library : the thin tito that the stages may share
+    """
 
     name = "fork"
 
-    def __init__(self, warm: WarmControl) -> None:
-        self._warm = warm
+    def __init__(self, warm: WarmControl, library: Path | None = None) -> None:
+        self.warm = warm
+        self.library = library
 
     def start(self, stage: Stage, limits: Limits) -> Channel:
         stage.prepare(limits)
@@ -62,7 +66,7 @@ class ForkEngine(Engine):
         theirs = [theirs_in, theirs_out, theirs_printed]
         try:
             shared = [] if stage.arena is None else [stage.arena]
-            child = self._warm.fork(request, [*theirs, *shared])
+            child = self.warm.fork(request, [*theirs, *shared])
         except BaseException:
             _close(outgoing, incoming, printed)
             raise

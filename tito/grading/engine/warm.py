@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -131,9 +132,13 @@ class WarmProcess(WarmControl):
 
 
 class Forked:
-    """A child of a warm process."""
+    """A child of a warm process.
+
+    orphaned : it ended because the warm process did
+    """
 
     def __init__(self, leash: socket.socket) -> None:
+        self.orphaned = False
         self._leash = leash
         self._lock = threading.Lock()
         self._code: int | None = None
@@ -168,7 +173,8 @@ class Forked:
         message = _receive(self._leash, seconds)
         if message is None:
             return None
-        return json.loads(message) if message else {"code": -9}
+        self.orphaned = not message
+        return json.loads(message) if message else {"code": -signal.SIGKILL}
 
 
 def _receive(channel: socket.socket, seconds: float) -> bytes | None:

@@ -1,0 +1,147 @@
+"""The warm judges of this process: started when first needed, lent to one job at a time, kept.
+
+As many run as jobs ever ran side by side, so that each worker of a batch has its own. They end
+with this process, or with `close_all`.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tito.errors import UserError
+from tito.grading.engine.warm import WarmFailed
+from tito.grading.judge.job import Job
+from tito.grading.judge.process import (
+    ForkedJudge,
+    JudgeProcess,
+    SpawnedJudge,
+    WarmJudge,
+)
+
+
+class Pool:
+    """Warm judges, idle ones first."""
+
+    def __init__(self) -> None:
+        self._idle: list[_Lent] = []
+        self._lock = threading.Lock()
+        self._owner = os.getpid()
+
+    def take(self) -> _Lent:
+        with self._lock:
+            self._forget_the_parents()
+            while self._idle:
+                lent = self._idle.pop()
+                if lent.judge.alive():
+                    return lent
+                lent.close()
+        return _Lent()
+
+    def give_back(self, lent: _Lent) -> None:
+        with self._lock:
+            self._idle.append(lent)
+
+    def close(self) -> None:
+        """End the idle ones."""
+        with self._lock:
+            self._forget_the_parents()
+            idle, self._idle = self._idle, []
+        for lent in idle:
+            lent.close()
+
+    def peak_memory(self) -> int:
+        """The most bytes that one of the idle ones has held."""
+        with self._lock:
+            return max((lent.judge.peak_memory() for lent in self._idle), default=0)
+
+    def _forget_the_parents(self) -> None:
+        """After a fork of this process, what was started before is not ours."""
+        if self._owner != os.getpid():
+            self._owner = os.getpid()
+            self._idle.clear()
+
+
+class _Lent:
+    """A warm judge with its folder, and what it has prepared."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.mkdtemp(prefix="tito-warm-")
+        self._prepared: dict | None = None
+        try:
+            self.judge = WarmJudge(self._folder)
+        except BaseException:
+            shutil.rmtree(self._folder)
+            raise
+
+    def start(self, folder: str, job: Job) -> ForkedJudge:
+        text = job.to_json()
+        request = {"numba": _uses_numba(job)}
+        if self._prepared != request:
+            self.judge.wait_until_ready()
+            self.judge.prepare(request)
+            self._prepared = request
+        return ForkedJudge(folder, text, self.judge, request)
+
+    def close(self) -> None:
+        self.judge.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+POOL = Pool()
+atexit.register(POOL.close)
+
+
+def close_all() -> None:
+    """End all warm judges that are not at work."""
+    POOL.close()
+
+
+@contextmanager
+def start_judge(folder: str, job: Job) -> Iterator[JudgeProcess]:
+    """A judge that works on the job; it ends with the block."""
+    if job.engine == "spawn":
+        with SpawnedJudge(folder, job.to_json()) as judge:
+            yield judge
+        return
+    lent, judge = _lend(folder, job)
+    try:
+        with judge:
+            yield judge
+    finally:
+        POOL.give_back(lent)
+
+
+def _lend(folder: str, job: Job) -> tuple[_Lent, ForkedJudge]:
+    """A warm judge and its fork for the job; one that is found dead is replaced, once."""
+    for is_last in (False, True):
+        lent = POOL.take()
+        try:
+            return lent, lent.start(folder, job)
+        except WarmFailed as error:
+            lent.close()
+            if is_last:
+                hint = "--engine spawn works everywhere"
+                raise UserError(f"the fork engine failed: {error}", hint=hint) from None
+
+
+def _uses_numba(job: Job) -> bool:
+    """Whether the module compiles: its own cells say so, or the package before it."""
+    if any("numba" in cell.source for cell in job.master.cells):
+        return True
+    if job.package is None:
+        return False
+    return any("numba" in text for text in _package_texts(job.package, job.package_modules))
+
+
+def _package_texts(package: Path, modules: list[str] | None) -> Iterator[str]:
+    for file in sorted(package.rglob("*.py")):
+        part = Path(file.relative_to(package).parts[0]).stem
+        if modules is None or part in modules:
+            yield file.read_text(encoding="utf-8", errors="replace")

@@ -1,0 +1,80 @@
+"""The warm judge: loads what judges need once and forks one for each job.
+
+    python -P -m tito.grading.judge.warm DESCRIPTOR
+
+It starts the warm student processes too, one without Numba and, where a module needs it, one
+with. What it knows of a job is the master; hand-ins are read in the forks alone.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import tempfile
+from typing import Any
+
+from tito.grading import forkserver
+from tito.grading.engine.fork import ForkEngine, start_warm_student
+from tito.grading.engine.warm import WarmControl, WarmProcess
+from tito.grading.judge import harden, run
+from tito.grading.stage import make_library
+
+LOADED = ("asyncio", "numpy.random", "numpy.linalg", "tito.checks", "tito.grading.engine.fork")
+
+
+class WarmStudents:
+    """The warm student processes of one judge."""
+
+    def __init__(self) -> None:
+        self.library = make_library()
+        self._started: dict[bool, WarmProcess] = {}
+
+    def start(self, with_numba: bool) -> WarmProcess:
+        """The one that is asked for; new, it loads while the caller goes on."""
+        if with_numba not in self._started:
+            started = start_warm_student(self.library, with_numba=with_numba)
+            self._started[with_numba] = started
+        return self._started[with_numba]
+
+    def engine(self, with_numba: bool) -> ForkEngine:
+        return ForkEngine(WarmControl(self.start(with_numba).control), self.library)
+
+    def close(self) -> None:
+        for warm in self._started.values():
+            warm.close()
+
+
+def main(control: int) -> None:
+    """Serve until the caller closes the other end of the socket."""
+    harden.close_memory()
+    students = WarmStudents()
+    students.start(False)
+    for name in LOADED:
+        __import__(name)
+
+    def prepare(request: dict[str, Any], files: list[int]) -> None:
+        students.start(request["numba"]).wait_until_ready()
+
+    def judge(request: dict[str, Any], files: list[int]) -> None:
+        _judge(students.engine(request["numba"]), request, files)
+
+    try:
+        forkserver.serve(socket.socket(fileno=control), judge, prepare)
+    finally:
+        students.close()
+
+
+def _judge(engine: ForkEngine, request: dict[str, Any], files: list[int]) -> None:
+    """Be the judge of one job; `files` are the job, where to say what came out, and errors."""
+    students = engine.warm.control
+    forkserver.keep_only([*files, students.fileno()])
+    students.detach()
+    engine.warm.control = socket.socket(fileno=len(files))
+    os.chdir(request["folder"])
+    tempfile.tempdir = request["folder"]
+    run.main(engine)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
