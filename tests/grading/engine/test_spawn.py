@@ -83,9 +83,8 @@ def test_a_kill_wakes_the_reader_even_if_a_stray_process_holds_the_pipe(channel)
 
 
 def test_cpu_time_is_read_from_outside_and_kept(channel):
-    busy = channel(
-        "import os\nx = 0\nfor i in range(3_000_000): x += i\nos.write(1, b'.')\nos.read(0, 1)"
-    )
+    work = "x = 0\nfor i in range(3_000_000): x += i"
+    busy = channel(f"import os\n{work}\nos.write(1, b'.')\nos.read(0, 1)")
     busy.recv(1)
     used = busy.cpu_seconds()
     assert used > 0.02
@@ -94,9 +93,8 @@ def test_cpu_time_is_read_from_outside_and_kept(channel):
 
 
 def test_what_is_written_to_stderr_is_kept_up_to_a_limit(channel):
-    loud = channel(
-        "import os\nfor i in range(100): os.write(2, b'y' * 1000)\nos.write(1, b'.')\nos.read(0, 1)"
-    )
+    work = "for i in range(100): os.write(2, b'y' * 1000)"
+    loud = channel(f"import os\n{work}\nos.write(1, b'.')\nos.read(0, 1)")
     loud.recv(1)
     assert loud.take_output() == "y" * 1000
     assert loud.take_output() == ""

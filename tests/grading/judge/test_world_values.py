@@ -100,8 +100,8 @@ LAYOUTS = {
     "unaligned": np.frombuffer(bytes(81), "f8", 10, 1),
     "field": np.zeros(4, [("a", "i1"), ("b", "f8")])["b"],
     "record": np.ones(3, [("a", "i1"), ("b", ">f8", (2,))]), "text": np.array(["ab", "c"]),
-    "dates": np.array(["2026-11-27"], "M8[D]"), "bool": BASE > 3, "sparse": np.ones((50, 500))[:, 7],
-    "complex": BASE[:2] + 1j,
+    "dates": np.array(["2026-11-27"], "M8[D]"), "bool": BASE > 3,
+    "sparse": np.ones((50, 500))[:, 7], "complex": BASE[:2] + 1j,
 }  # fmt: skip
 
 
@@ -356,7 +356,7 @@ def test_what_cannot_cross_is_named(shared):
 
     with shared.test("echo") as echo:
         for value in (Mine(), [Mine()], np, np.array([Mine()])):
-            with pytest.raises(TypeError, match="Mine|module|Python objects"):
+            with pytest.raises(TypeError, match=r"Mine|module|Python objects"):
                 echo(value)
         with pytest.raises(TypeError, match="MaskedArray"):
             echo(np.ma.masked_array([1, 2]))
