@@ -40,7 +40,7 @@ LAYERS = [
     ["grading.judge"],
     ["grading.handins"],
     ["grading.audit", "grading.batch"],
-    ["grading.report"],
+    ["grading.report", "grading.timing"],
     ["release"],
     ["commands"],
     ["cli"],

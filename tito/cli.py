@@ -118,6 +118,12 @@ def _grade_run(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="grade foreign code although no sandbox layer works here",
     )
+    parser.add_argument(
+        "--engine",
+        choices=("fork", "spawn"),
+        help="how processes start: fork is fast and needs Linux, spawn works everywhere",
+    )
+    parser.add_argument("--timing", action="store_true", help="say what the grading cost")
     _json(parser)
     _csv(parser)
 

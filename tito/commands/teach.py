@@ -15,6 +15,7 @@ from tito.notebook import Notebook, load
 if TYPE_CHECKING:
     from tito.grading.batch import Batch
     from tito.grading.handins import Found
+    from tito.grading.timing import Timing
 
 
 def generate(args: argparse.Namespace) -> int:
@@ -50,7 +51,12 @@ def grade_run(args: argparse.Namespace) -> int:
     batch = _batch(args)
     found = _found(args, batch.master)
     total = len(found.handins)
-    rows = batch.run(found.handins, min(args.jobs or default_jobs(), total), _Progress(total))
+    timing = _timing(args)
+    progress = _Progress(total)
+    jobs = min(args.jobs or default_jobs(), total)
+    rows = batch.run(found.handins, jobs, timing.watching(progress) if timing else progress)
+    if timing:
+        timing.finish()
     for note in found.notes:
         print(f"tito: {note}", file=sys.stderr)
     _deliver(args.json, report.to_json(rows, found.notes))
@@ -60,8 +66,18 @@ def grade_run(args: argparse.Namespace) -> int:
         if total == 1:
             print(report.details(rows[0]))
         print(report.closing(rows))
+        if timing:
+            print(timing.report())
         print(_next(args))
+    elif timing:
+        print(timing.report(), file=sys.stderr)
     return 0 if all(r.result.status == GRADED for r in rows) else 1
+
+
+def _timing(args: argparse.Namespace) -> Timing | None:
+    from tito.grading.timing import Timing
+
+    return Timing() if args.timing else None
 
 
 def _refuse_odd_options(args: argparse.Namespace) -> None:
@@ -97,7 +113,9 @@ def _batch(args: argparse.Namespace) -> Batch:
     from tito.release import trial
 
     course, ref = _module(args)
-    batch = Batch(_master(course, ref), unconfined=args.unconfined)
+    batch = Batch(
+        _master(course, ref), unconfined=args.unconfined, engine=args.engine, timing=args.timing
+    )
     check_master(batch.master)
     batch.secret = secret_of(batch.master)
     if course is not None:

@@ -40,6 +40,7 @@ class Batch:
     engine: str | None = None
     limits: Limits = field(default_factory=Limits)
     unconfined: bool = False
+    timing: bool = False
     files: list[Path] = field(default_factory=list)
     _stop: threading.Event = field(default_factory=threading.Event, repr=False)
 
@@ -89,6 +90,7 @@ class Batch:
             engine=self.engine,
             limits=self.limits,
             unconfined=self.unconfined,
+            timing=self.timing,
             files=self.files,
             cancelled=self._stop.is_set,
         )

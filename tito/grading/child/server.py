@@ -29,6 +29,7 @@ from tito.grading.child.objects import (
     error_node,
     judge_error,
 )
+from tito.grading.child.spent import Spent
 from tito.grading.child.timed import Arena, run_by_own_clock, run_in_arena
 from tito.grading.lanes import Lanes
 
@@ -47,6 +48,7 @@ class Server:
     ) -> None:
         self._link = link
         self._arena = Arena(arena)
+        self._spent = Spent()
         self._cells = cells
         self._capture = capture
         self._memory = Memory()
@@ -94,6 +96,8 @@ class Server:
         try:
             if name == "cell":
                 answer: Any = self._cells.run(*rest)
+            elif name == "spent":
+                answer = self._spent.seconds
             elif name == "names":
                 self._reply(lane, nonce, given, self._names(rest[0]))
                 return
@@ -101,7 +105,8 @@ class Server:
                 with self._lock:
                     given = self._memory.receive(frame, remember=True)
                     target, args, kwargs = self._decode(frame, given, rest)
-                answer = OPERATIONS[name](target, *args, **kwargs)
+                with self._spent:
+                    answer = OPERATIONS[name](target, *args, **kwargs)
             self._reply(lane, nonce, given, lambda encoder: encoder.value(answer))
         except BaseException as error:
             self._reply_error(lane, nonce, given, error)
@@ -281,6 +286,11 @@ class Server:
         if not worked:
             raise judge_error(*answer)
         return answer
+
+    def _exchange(self, lane: int, question: list) -> wire.Frame:
+        with self._lock:
+            self._link.write([question[0], lane, *question[1:]])
+        return self._lanes.take(lane)
 
 
 def _is_exception_class(obj: Any) -> bool:

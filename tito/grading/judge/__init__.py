@@ -70,6 +70,7 @@ def grade(
     visible_only: bool = False,
     before: str = "reference",
     unconfined: bool = True,
+    timing: bool = False,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Result:
     """Grade one hand-in.
@@ -85,6 +86,7 @@ def grade(
     visible_only : hidden tests are "later"
     before : "own" where the package is the student's own
     unconfined : whether code may run where the sandbox does not close the file system
+    timing : whether the result's student_seconds and module_seconds are wanted
     cancelled : asked twice a second; True ends the grading with Cancelled
 
     Raises UserError for a master that cannot be graded with, Unconfined where code may not run.
@@ -104,6 +106,7 @@ def grade(
         visible_only=visible_only,
         before=before,
         unconfined=unconfined,
+        timing=timing,
     )
     return _Grading(job, cancelled).run()
 
@@ -179,6 +182,9 @@ class _Grading:
                 raise Unconfined
         elif kind == "crash":
             self._broke_off(event["error"])
+        elif kind == "spent":
+            self.result.student_seconds += event["student"]
+            self.result.module_seconds += event["module"]
         elif kind == "broken":
             self.result.status = BROKEN
             self.result.reason = event["reason"]

@@ -34,6 +34,7 @@ class Job:
     visible_only: bool = False
     before: str = "reference"
     unconfined: bool = True
+    timing: bool = False
     finished: list[str] = field(default_factory=list)
     undone: list[str] = field(default_factory=list)
 
@@ -53,6 +54,7 @@ class Job:
                 "visible_only": self.visible_only,
                 "before": self.before,
                 "unconfined": self.unconfined,
+                "timing": self.timing,
                 "finished": self.finished,
                 "undone": self.undone,
             }

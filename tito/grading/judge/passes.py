@@ -104,6 +104,8 @@ class Walk:
         role = step.kind if step.kind in ("solution", "extra") else "given"
         outcome = self.world.run_cell(step.label, step.source, role=role, defines=step.defines)
         self.book.spent += outcome.seconds
+        if role == "given":
+            self.world.meter.add(outcome.seconds)
         if outcome.status in ("died", "timeout"):
             self.book.undone.add(step.label)
         if self.hide:
@@ -139,7 +141,7 @@ class Walk:
         pieces = source.split("\n") if step.kind == "imports" else [source]
         for piece in pieces:
             try:
-                with _quiet():
+                with _quiet(), self.world.meter.own_code():
                     _execute(_compiled(piece, label), self.given)
             except (Exception, StudentDied, SystemExit) as error:
                 if step.kind != "imports" and not self.hide:
@@ -193,7 +195,7 @@ class Walk:
             return Outcome(found.status, Fraction(0), found.message, seconds, asked)
         message = _said(runtime)
         if message and self.hide and tells(message, self.book.context.open_text):
-            message = None
+            message = runtime.measured
         if points == test.points:
             return Outcome(PASSED, points, message, seconds, asked, runtime.doubt)
         message = message or f"the test gave {display(points)} of {display(test.points)} points"
@@ -205,19 +207,23 @@ class Walk:
         tree = ast.parse(source)
         last = last_expression(tree, source) if scored else None
         if last is None:
-            _execute(_compiled(source, filename(test)), names)
+            self._execute(_compiled(source, filename(test)), names)
             return None
         origin = last_value_of(tree, self.students)
         tree.body.pop()
         _compiled(source, filename(test))  # for tracebacks
-        _execute(_compile(tree, filename(test), "exec"), names)
-        value = _execute(_compile(ast.Expression(last.value), filename(test), "eval"), names)
+        self._execute(_compile(tree, filename(test), "exec"), names)
+        value = self._execute(_compile(ast.Expression(last.value), filename(test), "eval"), names)
         if origin is Origin.STUDENT or (origin is Origin.MIXED and value is not None):
             raise BadScore(
                 "the last value of this test comes from the student's code; "
                 "a score has to be worked out by the test"
             )
         return value
+
+    def _execute(self, code: CodeType, names: dict[str, Any]) -> Any:
+        with self.world.meter.own_code():
+            return _execute(code, names)
 
     def _names(self, source: str) -> dict[str, Any]:
         """The given names; of earlier tests only what this one uses and nothing else defines."""

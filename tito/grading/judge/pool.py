@@ -103,6 +103,11 @@ def close_all() -> None:
     POOL.close()
 
 
+def peak_memory() -> int:
+    """The most bytes that a warm judge has held which is not at work now; 0 without one."""
+    return POOL.peak_memory()
+
+
 @contextmanager
 def start_judge(folder: str, job: Job) -> Iterator[JudgeProcess]:
     """A judge that works on the job; it ends with the block."""

@@ -49,6 +49,8 @@ class Result:
     reason : why the hand-in could not be graded, one line a TA can send on; None if it was
     before : whose package stood for the modules before this one, "reference" or "own"
     raised : cells outside the tests that ended with an exception; they cost nothing by themselves
+    student_seconds, module_seconds : CPU time in the student's functions, and in given and test
+        cells, where the caller asked for timing
     """
 
     status: str = GRADED
@@ -59,6 +61,8 @@ class Result:
     before: str = "reference"
     reason: str | None = None
     raised: list[str] = field(default_factory=list)
+    student_seconds: float = 0.0
+    module_seconds: float = 0.0
 
     @property
     def automatic(self) -> list[CellResult]:

@@ -25,6 +25,7 @@ from tito.grading.engine.spawn import SpawnEngine
 from tito.grading.judge import harden
 from tito.grading.judge.job import Job
 from tito.grading.judge.messages import Context, tidy
+from tito.grading.judge.meter import Meter
 from tito.grading.judge.passes import Book, Outcome, Walk
 from tito.grading.judge.plan import Exercise, GradedTest, Plan, Step, make_plan
 from tito.grading.judge.rebuild import rebuild
@@ -55,7 +56,11 @@ def main(engine: Engine | None = None) -> None:
         sys.path.insert(0, str(job.package.parent))
     os.environ["MPLBACKEND"] = "agg"
     try:
-        Judge(job, emit, engine or SpawnEngine()).run()
+        judge = Judge(job, emit, engine or SpawnEngine())
+        judge.run()
+        if job.timing:
+            spent = {"student": judge.student_seconds, "module": judge.meter.seconds}
+            emit({"event": "spent", **spent})
     except Exception as error:  # a mistake of ours; whoever grades has to hear of it
         traceback.print_exc()
         emit({"event": "crash", "error": tidy(f"{type(error).__name__}: {error}")})
@@ -86,6 +91,8 @@ class Judge:
         self.engine = engine
         self.settled = set(job.finished)
         self.running: GradedTest | None = None
+        self.meter = Meter()
+        self.student_seconds = 0.0
         self.watch = harden.Watch(self._gave_up)
 
     def run(self) -> None:
@@ -157,6 +164,7 @@ class Judge:
             contracts.update(contracts_of(source, writes))
         with self._stage() as stage:
             world = World(self.engine, stage, job.limits, contracts)
+            world.meter = self.meter
             try:
                 if not self._may_run(world):
                     return
@@ -164,6 +172,8 @@ class Judge:
                 for step in plan.steps[: self._how_far(plan, hide)]:
                     self._step(walk, step, hide)
                 self._report([] if hide else list(world.notes))
+                if job.timing:
+                    self.student_seconds += world.own_seconds()
             finally:
                 world.close()
 

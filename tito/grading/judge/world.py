@@ -20,8 +20,9 @@ import threading
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ from tito.grading.judge.arena import Arena, Batch, Placed
 from tito.grading.judge.contracts import Contract, contracts_of
 from tito.grading.judge.errors import InputChanged, StudentDied, StudentExit, StudentTimeout
 from tito.grading.judge.memory import Call
+from tito.grading.judge.meter import Meter
 from tito.grading.judge.proxy import Proxy, Target, make_proxy, target_of
 from tito.grading.judge.raised import Raised, warning_class
 from tito.grading.judge.session import Answer, Session
@@ -120,6 +122,7 @@ class World:
 
     writable  : the master's `Contract` by function name ("matmul", "Packed.fill")
     layers    : what confines the process, as it said at its start; [] without any
+    meter     : of the tests' own code; the judge sets one that it shares
     notes     : deviations to report, e.g. a cell that could not be repeated in a fresh process
     """
 
@@ -146,10 +149,12 @@ class World:
         self._counted: dict[int, CountedArray] = {}
         self._numbers: dict[int, int] = {}  # id of a callback or counted array -> number
         self._last_number = 0
+        self._apart: set[int] | None = None  # the CPUs there are, while two run on one
         self._arena = Arena.create()
         stage.arena = self._arena.descriptor if self._arena else None
         self._here = threading.local()
         self._lock = threading.RLock()
+        self.meter = Meter()
         self.notes: list[str] = []
         self.layers: list[str] = []
         self._ready()
@@ -270,6 +275,7 @@ class World:
         """The test cell is over; callables it made can be called no more."""
         test, self._test = self._test, None
         self._forget()
+        self._part()
         if test is None:
             return TestEnd()
         status = None
@@ -278,6 +284,13 @@ class World:
         lost = str(test.death) if test.death is not None else None
         output = "".join(test.output)[: 2 * self._limits.output]
         return TestEnd(lost, status, test.calls, output, self.seconds - test.started)
+
+    def own_seconds(self) -> float:
+        """CPU seconds inside calls to the student's functions, as the living process counts."""
+        try:
+            return self._session.ask("spent", [], None, None, lambda answer: float(answer.node))
+        except StudentDied:
+            return 0.0
 
     def close(self) -> None:
         """End the student's process; may be repeated."""
@@ -316,6 +329,12 @@ class World:
         return self._do(operation, target, args, kwargs)[0]
 
     def _do(
+        self, operation: str, target: Target, args: tuple, kwargs: dict
+    ) -> tuple[Any, set[str]]:
+        with self.meter.border():
+            return self._asked(operation, target, args, kwargs)
+
+    def _asked(
         self, operation: str, target: Target, args: tuple, kwargs: dict
     ) -> tuple[Any, set[str]]:
         try:
@@ -570,6 +589,28 @@ class World:
             "functions and the student's own objects can"
         )
 
+    def _come_close(self) -> None:
+        """Run the student's process on this thread's CPU until the test cell ends.
+
+        Each access to a counted array wakes one process and puts the other to sleep. From one CPU
+        to another that can take twenty times as long.
+        """
+        if self._apart is not None or self._session is None or not hasattr(os, "sched_setaffinity"):
+            return
+        with suppress(OSError, ValueError, IndexError):
+            here = {_current_cpu()}
+            self._apart = os.sched_getaffinity(0)
+            os.sched_setaffinity(0, here)
+            self._session.channel.pin(here)
+
+    def _part(self) -> None:
+        cpus, self._apart = self._apart, None
+        if cpus is not None:
+            with suppress(OSError):
+                os.sched_setaffinity(0, cpus)
+            if self._session is not None and self._session.ended is None:
+                self._session.channel.pin(cpus)
+
     def _class_number(self, obj: Any) -> int | None:
         return self._raised.number_of(obj, self._session) if isinstance(obj, type) else None
 
@@ -583,6 +624,7 @@ class World:
             return number
 
     def _counted_node(self, array: CountedArray) -> list:
+        self._come_close()
         number = self._numbered(array, self._counted)
         layout = [list(array.shape), list(array.strides), list(array._steps), array._start]
         dtype = wire.encode_dtype(array.dtype)
@@ -642,7 +684,8 @@ class World:
                 raise RuntimeError("this function belongs to a test cell that is over")
             outer, self._here.lane = getattr(self._here, "lane", 0), lane
             try:
-                return func(*args, **kwargs)
+                with self.meter.own_code():
+                    return func(*args, **kwargs)
             finally:
                 self._here.lane = outer
 
@@ -732,6 +775,12 @@ def _test_level() -> int:
     while frame is not None and frame.f_globals.get("__name__", "").startswith(__package__):
         frame, level = frame.f_back, level + 1
     return level
+
+
+def _current_cpu() -> int:
+    """The CPU that this thread runs on; Linux."""
+    fields = Path("/proc/thread-self/stat").read_text().rpartition(")")[2].split()
+    return int(fields[36])
 
 
 def _resident_bytes(pid: int) -> int:

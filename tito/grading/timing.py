@@ -1,0 +1,107 @@
+"""What a batch costs: CPU time of all processes, whose code it went to, and memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from tito.errors import UsageError
+from tito.grading.batch import Row
+from tito.grading.judge import pool
+
+EARLY = 5  # hand-ins after which memory should have stopped growing
+
+
+@dataclass
+class Memory:
+    """Peaks in bytes: of this process, and of the largest warm judge."""
+
+    here: int
+    judge: int
+
+    @classmethod
+    def now(cls) -> Memory:
+        return cls(_peak_here(), pool.peak_memory())
+
+
+@dataclass
+class Timing:
+    """Watches a batch; `heard` is called for each finished hand-in, `finish` at the end.
+
+    total : CPU seconds of this process since its start and of all it has started
+    """
+
+    total: float = 0.0
+    rows: list[Row] = field(default_factory=list)
+    early: Memory | None = None
+    late: Memory | None = None
+
+    def __post_init__(self) -> None:
+        _resource()
+
+    def watching(self, progress: Callable[[Row], None]) -> Callable[[Row], None]:
+        """A `progress` that this timing listens to as well."""
+
+        def heard(row: Row) -> None:
+            self.rows.append(row)
+            self.late = Memory.now()
+            if len(self.rows) == EARLY:
+                self.early = self.late
+            progress(row)
+
+        return heard
+
+    def finish(self) -> None:
+        """End the warm processes: the time of a child counts when it has ended."""
+        pool.close_all()
+        resource = _resource()
+        for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN):
+            used = resource.getrusage(who)
+            self.total += used.ru_utime + used.ru_stime
+
+    @property
+    def student(self) -> float:
+        return sum(row.result.student_seconds for row in self.rows)
+
+    @property
+    def module(self) -> float:
+        return sum(row.result.module_seconds for row in self.rows)
+
+    def report(self) -> str:
+        ours = self.total - self.student - self.module
+        count = max(len(self.rows), 1)
+        lines = [
+            f"CPU of all processes           {self.total:8.2f} s",
+            f"  in calls of student code     {self.student:8.2f} s",
+            f"  in given and test cells      {self.module:8.2f} s",
+            f"  the rest, which is ours      {ours:8.2f} s, {ours / count:.3f} s a hand-in",
+        ]
+        if self.late is not None:
+            lines += [
+                self._memory("this process  ", "here"),
+                self._memory("the warm judge", "judge"),
+            ]
+        return "\n".join(lines)
+
+    def _memory(self, what: str, which: str) -> str:
+        late = getattr(self.late, which)
+        text = f"peak memory of {what}  {late / 1e6:8.1f} MB"
+        if self.early is None or self.early is self.late or not late:
+            return text
+        early = getattr(self.early, which)
+        return f"{text}, {late / early:.3f} times that after {EARLY} hand-ins"
+
+
+def _peak_here() -> int:
+    import sys
+
+    most = _resource().getrusage(_resource().RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most << 10
+
+
+def _resource():
+    try:
+        import resource
+    except ImportError:
+        raise UsageError("--timing needs a system that counts its children's time") from None
+    return resource
