@@ -55,12 +55,14 @@ class Speed:
     message  : for the student; says what was measured also when nothing is missing
     measured : the ratio baseline/kernel and its interval; None where only values were graded
     doubt    : the measurement does not tell which step it is, so the better one counts
+    public   : the message without any number that the student's code had a hand in
     """
 
     earned: int | float | Fraction
     message: str
     measured: Measured | None = None
     doubt: bool = False
+    public: str = ""
 
 
 def speed(
@@ -151,6 +153,7 @@ class _Race:
         """Rounds until the interval lies on one side of each threshold."""
         start = time.thread_time()
         self.calls = self._calls_per_window(rig)
+        self._round(rig, students_first=False)  # all memory of a window is touched once before
         while len(self.ratios) < MOST_ROUNDS:
             students_first = len(self.ratios) % 2 == 0
             windows = self._round(rig, students_first)
@@ -279,7 +282,7 @@ class _Verdict:
     def by_values(self, reason: str, *, doubt: bool) -> Speed:
         """Right values, and a speed that nobody could measure: all points."""
         message = f"{self.names[0]}: graded by its values, which are right: {reason}"
-        return Speed(self.points, message, None, doubt)
+        return Speed(self.points, message, None, doubt, message)
 
     def by_ratio(self, race: _Race, steps: Steps, reading: str) -> Speed:
         seconds = race.seconds_a_call()
@@ -294,15 +297,15 @@ class _Verdict:
         share = measured.share(steps)
         doubt = measured.in_doubt(steps)
         earned = self.points if share == FULL else self._half() if share == HALF else 0
-        message = self._message(measured, steps, share, doubt, reading)
-        return Speed(earned, message, measured, doubt)
+        failure = self._failure(measured, steps, share, doubt, reading)
+        return Speed(earned, failure.text(), measured, doubt, failure.public())
 
     def _half(self) -> Fraction:
         return Fraction(str(self.points)) / 2
 
-    def _message(
+    def _failure(
         self, measured: Measured, steps: Steps, share: Fraction, doubt: bool, reading: str
-    ) -> str:
+    ) -> Failure:
         kernel, baseline = self.names
         said = f"{kernel}: {measured.median:.3g} times as fast as {baseline}"
         rows = [("measured", f"{measured} times in {measured.rounds} rounds, {reading}")]
@@ -311,8 +314,9 @@ class _Verdict:
             rows.append(("half", f"from {steps.half:g} times"))
         if doubt:
             rows.append(("in doubt", "a threshold lies in that interval: the better step counts"))
-        tries = [self.hint] if self.hint and share != FULL else []
-        return Failure(kernel, said, "too slow", rows=rows, tries=tries).text()
+        words = [self.hint] if self.hint and share != FULL else []
+        kind = "fast enough" if share == FULL else "too slow"
+        return Failure(kernel, said, kind, rows=rows, tries=words, words=words)
 
 
 def _arrays_of(call: Call) -> list[tuple[str, np.ndarray]]:

@@ -29,6 +29,7 @@ class JudgeRuntime(NotebookRuntime):
     own      : the work is graded for its author alone
     reported : (earned, message) of each `points(...)` of the test cell that runs
     doubt    : whether a measurement in it could not tell which step it is
+    measured : what may be said of its last measurement if the cell is hidden
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class JudgeRuntime(NotebookRuntime):
         self._baseline = baseline
         self._own = own
         self.doubt = False
+        self.measured: str | None = None
         self._world = world
         self._secret = secret
         self._results: list[np.ndarray] = []
@@ -91,3 +93,4 @@ class JudgeRuntime(NotebookRuntime):
 
     def report_speed(self, found: Speed) -> None:
         self.doubt = self.doubt or found.doubt
+        self.measured = found.public

@@ -1,0 +1,1 @@
+"""The package of the small course; its module needs none of an earlier one."""
