@@ -76,6 +76,10 @@ def test_a_semicolon_hides_the_value_as_in_jupyter(source, shown):
         "def grade():\n    return solve(3)\ngrade()",
         "with solve(3) as s:\n    pass\ns.points",
         "points(solve(3))",
+        "got = solve(3)\npoints(min(got, 2))",
+        "points(np.sum(solve(3)))",
+        "points(len(solve(3)))",
+        "steps_of(solve(3))",
         "from tito.checks import expect_unchanged\nexpect_unchanged(solve, 3)",
         "[v for v in solve(3)][0]",
         "(n := solve(3))\nn",
@@ -97,6 +101,8 @@ def test_a_value_of_the_students_is_no_score(source):
         "def grade():\n    return 2 if solve(3) == 9 else 0\ngrade()",
         "points(2, message=solve(3))",
         "3 * (not solve(0))",
+        "points(steps_of(solve(3)))",
+        "n = reads_of(solve, x)\npoints(n / 2)",
     ],
 )
 def test_a_verdict_about_the_students_value_is_a_score(source):
@@ -114,3 +120,9 @@ def test_a_verdict_about_the_students_value_is_a_score(source):
 )
 def test_a_call_that_only_prints_the_students_value_is_told_apart(source, origin):
     assert last_value_of(ast.parse(source), {"solve"}) is origin
+
+
+def test_the_checks_word_counts_whatever_name_they_have():
+    tree = ast.parse("spd(solve)")
+    assert last_value_of(tree, {"solve"}) is Origin.MIXED
+    assert last_value_of(tree, {"solve"}, ["spd"]) is Origin.TEST

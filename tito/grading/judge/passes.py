@@ -19,7 +19,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,14 @@ from tito.grading.judge.plan import GradedTest, Plan, Step
 from tito.grading.judge.proxy import Proxy, Target
 from tito.grading.judge.result import DIED, FAILED, MISSING, PARTIAL, PASSED, TIMEOUT
 from tito.grading.judge.runtime import JudgeRuntime
-from tito.grading.judge.score import BadScore, Origin, last_expression, last_value_of, score
+from tito.grading.judge.score import (
+    HAND_ON,
+    BadScore,
+    Origin,
+    last_expression,
+    last_value_of,
+    score,
+)
 from tito.grading.judge.twin import Twin
 from tito.grading.judge.world import StudentDied, World
 from tito.notebook.names import bound, used
@@ -209,7 +216,7 @@ class Walk:
         if last is None:
             self._execute(_compiled(source, filename(test)), names)
             return None
-        origin = last_value_of(tree, self.students)
+        origin = last_value_of(tree, self.students, _checks_among(names))
         tree.body.pop()
         _compiled(source, filename(test))  # for tracebacks
         self._execute(_compile(tree, filename(test), "exec"), names)
@@ -246,6 +253,16 @@ class Walk:
 
 def _show_nothing(*things: Any, **options: Any) -> None:
     """IPython's `display`: there is nobody to look."""
+
+
+def _checks_among(names: dict[str, Any]) -> list[str]:
+    """Names of functions of tito.checks, but those that hand on what a student's returns."""
+    own = {n: v for n, v in names.items() if isinstance(v, FunctionType)}
+    return [
+        n
+        for n, v in own.items()
+        if v.__module__.startswith("tito.checks") and v.__name__ not in HAND_ON
+    ]
 
 
 def _said(runtime: JudgeRuntime) -> str | None:

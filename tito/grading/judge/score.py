@@ -7,7 +7,10 @@ number and nothing else, 0 is 0, and a value that came from the student's code i
 from __future__ import annotations
 
 import ast
+import builtins
 import math
+from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from typing import Any
@@ -30,7 +33,7 @@ _VERDICTS = {
     "issubclass",
 }
 # These hand on what the student's function returned.
-_HAND_ON = {"expect_fresh", "expect_unchanged"}
+HAND_ON = {"expect_fresh", "expect_unchanged"}
 
 
 class BadScore(Exception):
@@ -83,10 +86,11 @@ class Origin(Enum):
     STUDENT = "the student's code itself"
 
 
-def last_value_of(tree: ast.Module, students: set[str]) -> Origin:
+def last_value_of(tree: ast.Module, students: set[str], checks: Iterable[str] = ()) -> Origin:
     """Whether the last expression may be a value that the student's code chose.
 
     students : names that stand for the student's functions and data
+    checks : names that stand for functions of tito.checks
 
     Followed through assignments and the cell's own functions, without regard to order. What
     compares, or is a verdict of the judge (`np.allclose`, a check of tito.checks), is clean:
@@ -96,35 +100,64 @@ def last_value_of(tree: ast.Module, students: set[str]) -> Origin:
     last = tree.body[-1]
     if not isinstance(last, ast.Expr):
         return Origin.TEST
+    trust = _Trust(_trusted(tree) | set(checks), _called(last.value) == "points")
     dirty = set(students)
-    trusted = _trusted(tree)
-    while grown := _grow(tree, dirty, trusted):
+    while grown := _grow(tree, dirty, trust):
         dirty |= grown
-    if not _dirty(last.value, dirty, trusted):
+    if not _dirty(last.value, dirty, trust):
         return Origin.TEST
-    foreign = isinstance(last.value, ast.Call) and not _dirty(last.value.func, dirty, trusted)
+    foreign = isinstance(last.value, ast.Call) and not _dirty(last.value.func, dirty, trust)
     return Origin.MIXED if foreign else Origin.STUDENT
 
 
+@dataclass(frozen=True)
+class _Trust:
+    """Whose calls give the judge's own word, whatever they are given.
+
+    helpers : the cell ends with `points(...)`, as in our own modules: there a helper of the test
+        or of a given cell counts as the author's word. Python's own functions never do: they hand
+        on what they get (`min(got, 4)`).
+    """
+
+    names: frozenset[str] | set[str]
+    helpers: bool
+
+    def covers(self, func: ast.expr) -> bool:
+        name = _name(func)
+        if name in self.names:
+            return True
+        own = isinstance(func, ast.Name) and name not in HAND_ON and not hasattr(builtins, name)
+        return self.helpers and own
+
+
+def _name(func: ast.expr) -> str | None:
+    return getattr(func, "id", getattr(func, "attr", None))
+
+
+def _called(node: ast.expr) -> str | None:
+    """The name of the function that an expression calls, if it is a call."""
+    return _name(node.func) if isinstance(node, ast.Call) else None
+
+
 def _trusted(tree: ast.Module) -> set[str]:
-    """Names whose calls give the judge's own word."""
+    """The judge's verdicts, and what the cell imports from tito.checks."""
     names = set(_VERDICTS)
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tito.checks"):
-            names |= {a.asname or a.name for a in node.names if a.name not in _HAND_ON}
-    return names | {"points", "counts", "expect_close", "expect_equal", "expect_raises", "speed"}
+            names |= {a.asname or a.name for a in node.names if a.name not in HAND_ON}
+    return names
 
 
-def _grow(tree: ast.Module, dirty: set[str], trusted: set[str]) -> set[str]:
+def _grow(tree: ast.Module, dirty: set[str], trust: _Trust) -> set[str]:
     """Names that take a dirty value somewhere in the cell and are not known as dirty yet."""
     found: set[str] = set()
     for node in ast.walk(tree):
         for target, value in _flows(node):
-            if _dirty(value, dirty, trusted):
+            if _dirty(value, dirty, trust):
                 found |= {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             values = [n.value for n in ast.walk(node) if isinstance(n, (ast.Return, ast.Yield))]
-            if any(v is not None and _dirty(v, dirty, trusted) for v in values):
+            if any(v is not None and _dirty(v, dirty, trust) for v in values):
                 found.add(node.name)
     return found - dirty
 
@@ -144,7 +177,7 @@ def _flows(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
     return []
 
 
-def _dirty(node: ast.AST, dirty: set[str], trusted: set[str]) -> bool:
+def _dirty(node: ast.AST, dirty: set[str], trust: _Trust) -> bool:
     if isinstance(node, ast.Name):
         return node.id in dirty
     if isinstance(node, ast.Compare) or (
@@ -152,14 +185,13 @@ def _dirty(node: ast.AST, dirty: set[str], trusted: set[str]) -> bool:
     ):
         return False
     if isinstance(node, ast.IfExp):
-        return _dirty(node.body, dirty, trusted) or _dirty(node.orelse, dirty, trusted)
+        return _dirty(node.body, dirty, trust) or _dirty(node.orelse, dirty, trust)
     if isinstance(node, ast.Call):
-        name = getattr(node.func, "id", getattr(node.func, "attr", None))
-        if name == "points":  # hands its argument on as it is
-            return any(_dirty(a, dirty, trusted) for a in [*node.args, *_values(node.keywords)])
-        if name in trusted:
+        if _called(node) == "points":  # hands its argument on as it is
+            return any(_dirty(a, dirty, trust) for a in [*node.args, *_values(node.keywords)])
+        if not _dirty(node.func, dirty, trust) and trust.covers(node.func):
             return False
-    return any(_dirty(child, dirty, trusted) for child in ast.iter_child_nodes(node))
+    return any(_dirty(child, dirty, trust) for child in ast.iter_child_nodes(node))
 
 
 def _values(keywords: list[ast.keyword]) -> list[ast.expr]:
