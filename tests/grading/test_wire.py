@@ -37,8 +37,8 @@ def decode(tree, buffers=()):
     [
         None, True, 0, -1, 2**63 - 1, 2**63, -(2**63) - 1, 10**300, 1.5, -0.0, math.inf,
         "", "é\ud800", "x" * 10_000, b"", b"ab" * 5000, bytearray(b"q"), 1 + 2j, (), (1,),
-        [1, [2]], {}, {1: "a", (1, 2): [3]}, set(), {1, 2}, frozenset([3]), slice(1, None, -2), range(3, 9, 2),
-        ..., int, float, ValueError, dict, np.float32, np.int8, np.dtype(">f4"),
+        [1, [2]], {}, {1: "a", (1, 2): [3]}, set(), {1, 2}, frozenset([3]), slice(1, None, -2),
+        range(3, 9, 2), ..., int, float, ValueError, dict, np.float32, np.int8, np.dtype(">f4"),
         np.dtype([("a", "<i2"), ("b", ">f8", (2, 3))], align=True), Point(1, [2]),
     ],
 )  # fmt: skip

@@ -46,9 +46,7 @@ class Lanes:
     @contextmanager
     def open(self, lane: int) -> Iterator[None]:
         """Messages of the lane are kept for `take`; by the same thread again, nested."""
-        with self._changed:
-            self._boxes.setdefault(lane, deque())
-            self._opened[lane] = self._opened.get(lane, 0) + 1
+        self.open_for_good(lane)
         try:
             yield
         finally:
@@ -56,6 +54,12 @@ class Lanes:
                 self._opened[lane] -= 1
                 if not self._opened[lane]:
                     del self._opened[lane], self._boxes[lane]
+
+    def open_for_good(self, lane: int) -> None:
+        """Like `open`, without an end."""
+        with self._changed:
+            self._boxes.setdefault(lane, deque())
+            self._opened[lane] = self._opened.get(lane, 0) + 1
 
     def take(self, lane: int) -> Any:
         """The next message of an open lane; waits for it."""

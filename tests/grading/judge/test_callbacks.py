@@ -311,10 +311,15 @@ store = np.zeros(4)
 def new(a): return a + 1
 def view(a, b=None): return a[::2]
 def cached(a): store[...] = a; return store
+bytes_ = bytearray(80)
+def window(i): return np.frombuffer(bytes_, "f8", 4, 8 * i)
 """
     with fresh(source) as student:
         runtime = JudgeRuntime(student.world)
-        with student.test("new", "view", "cached") as (new, view, cached):
+        with student.test("new", "view", "cached", "window") as (new, view, cached, window):
+            assert runtime.call(window, (0,), {}).shared == ()
+            assert runtime.call(window, (5,), {}).shared == ()
+            assert runtime.call(window, (2,), {}).shared == ("an earlier result",)
             x = np.arange(12.0).reshape(4, 3)[:, 1]
             assert runtime.call(new, (x,), {}).shared == ()
             assert runtime.call(new, (x,), {}).shared == ()

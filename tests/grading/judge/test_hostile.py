@@ -159,6 +159,8 @@ def callback_stray(a, out):
     for i in range(1, 2000): send(["cb", i, 1, ["t", []], ["d", [], []]])
     time.sleep(30)
 @case
+def callback_of_a_judge_lane(a, out): send(["cb", -5, 1, ["t", []], ["d", [], []]]); time.sleep(30)
+@case
 def element_unknown(a, out): send(["rd", 0, 77, 0]); time.sleep(30)
 @case
 def element_odd(a, out): send(["rd", 0, "x", None]); time.sleep(30)

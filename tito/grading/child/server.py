@@ -79,7 +79,7 @@ class Server:
     def _stray(self, lane: int, frame: wire.Frame) -> None:
         """A first request from another thread of the judge gets a thread here."""
         if lane < 0 and frame.body[0] == "do":
-            self._lanes.open(lane).__enter__()  # for good, and before the next message is read
+            self._lanes.open_for_good(lane)  # before the next message is read
 
             def work() -> None:
                 self._here.lane = lane
