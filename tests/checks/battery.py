@@ -542,7 +542,7 @@ PAIRS = [
         "expect_close(total(remote_array(ramp(4))), 10.0, inner=4)\n",
         "def total(x):\n    return float(sum(x[i] for i in range(len(x))))\n",
         "def total(x):\n    return float(np.sum(x))\n",
-        "copies the whole array",
+        "this copies the array",
         raises="TypeError",
     ),
     _pair(

@@ -95,10 +95,12 @@ def test_counts_of_a_remote_array():
 
 def test_the_worker_is_the_thread():
     seen = []
-    thread = threading.Thread(target=lambda: seen.append(worker()))
-    thread.start()
-    thread.join()
-    assert seen != [worker()] and worker() == threading.get_ident()
+    for _ in range(2):  # one after the other, so that the system's thread id may be the same
+        thread = threading.Thread(target=lambda: seen.append((worker(), worker())))
+        thread.start()
+        thread.join()
+    (first, again), (second, _) = seen
+    assert first == again and len({first, second, worker()}) == 3 and worker() == 0
 
 
 def test_the_innermost_runtime_is_current():

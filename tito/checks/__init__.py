@@ -8,6 +8,15 @@ compare, an expected value that is no number) raises ValueError or TypeError: th
 mistake, not the student's.
 """
 
+from tito.checks.cache import cache_misses
+from tito.checks.counting import (
+    Trace,
+    at_most,
+    contents,
+    expect_reads,
+    is_copied,
+    trace,
+)
 from tito.checks.expect import (
     expect_close,
     expect_equal,
@@ -16,6 +25,7 @@ from tito.checks.expect import (
     expect_unchanged,
 )
 from tito.checks.failure import CheckFailed
+from tito.checks.meeting import Meeting
 from tito.checks.runtime import Counts
 from tito.checks.speed import Speed, speed
 from tito.checks.tools import counts, points, remote_array, rng, worker
@@ -23,16 +33,24 @@ from tito.checks.tools import counts, points, remote_array, rng, worker
 __all__ = [
     "CheckFailed",
     "Counts",
+    "Meeting",
     "Speed",
+    "Trace",
+    "at_most",
+    "cache_misses",
+    "contents",
     "counts",
     "expect_close",
     "expect_equal",
     "expect_fresh",
     "expect_raises",
+    "expect_reads",
     "expect_unchanged",
+    "is_copied",
     "points",
     "remote_array",
     "rng",
     "speed",
+    "trace",
     "worker",
 ]

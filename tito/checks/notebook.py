@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
@@ -10,16 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tito.checks.counting import counted_copy
 from tito.checks.forbidden import refuse_forbidden
 from tito.checks.memory import arrays_in, named_arguments, overlaps, shares
 from tito.checks.rig import NotebookRig, notebook_rig
 from tito.checks.runtime import Called, Counts
-from tito.counted import CountedArray, backend_of, counted
+from tito.counted import CountedArray, backend_of
 
 if TYPE_CHECKING:
     from tito.checks.speed import Speed
 
 MOST_EARLIER_RESULTS = 64
+
+_here = threading.local()
+_numbers = itertools.count(1)
 
 
 class NotebookRuntime:
@@ -49,9 +54,10 @@ class NotebookRuntime:
     def forget(self) -> None:
         self._earlier.clear()
 
-    def remote_array(self, array: np.ndarray, name: str | None) -> CountedArray:
-        # A copy, as in the judge, where the data leave the test.
-        return counted(np.array(array, order="K"), writeable=name == "out")
+    def remote_array(
+        self, array: np.ndarray, name: str | None, budget: int | None = None
+    ) -> CountedArray:
+        return counted_copy(array, name, budget)
 
     def counts(self, array: CountedArray) -> Counts:
         backend = backend_of(array)
@@ -61,7 +67,7 @@ class NotebookRuntime:
         return b""
 
     def worker(self) -> int:
-        return threading.get_ident()
+        return _thread_number()
 
     def before_check(self, names: Iterable[str]) -> None:
         refuse_forbidden(names)
@@ -80,6 +86,18 @@ class NotebookRuntime:
 
     def report_speed(self, found: Speed) -> None:
         """Its message is printed by `points`."""
+
+
+def _thread_number() -> int:
+    """0 for the main thread, a number of its own for each other one.
+
+    The system's thread ids are used again by later threads: two workers could look like one.
+    """
+    if threading.current_thread() is threading.main_thread():
+        return 0
+    if not hasattr(_here, "number"):
+        _here.number = next(_numbers)
+    return _here.number
 
 
 def _any_pair(test: Callable, result: Any, other: Any) -> bool:

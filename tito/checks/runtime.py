@@ -44,7 +44,7 @@ class Runtime(Protocol):
     def forget(self) -> None:
         """A test cell begins: results of earlier cells do not count as earlier results."""
 
-    def remote_array(self, array: Any, name: str | None) -> Any:
+    def remote_array(self, array: Any, name: str | None, budget: int | None = None) -> Any:
         """A counted array that holds a copy of `array`, see `tito.counted`."""
 
     def counts(self, array: Any) -> Counts:

@@ -47,12 +47,15 @@ def rng(grade_id: str) -> np.random.Generator:
     return np.random.default_rng(int.from_bytes(seed, "little"))
 
 
-def remote_array(x: np.ndarray, name: str | None = None) -> Any:
+def remote_array(x: np.ndarray, name: str | None = None, *, budget: int | None = None) -> Any:
     """An array that counts the reads and writes of its elements, see `tito.counted`.
 
-    It is an input, and so read-only, unless its name is "out".
+    It has the strides of `x` and a copy of its elements.
+
+    name   : for messages; it is an input, and so read-only, unless its name is "out"
+    budget : accesses after which the kernel is stopped as wasteful; 300,000 if not given
     """
-    return current().remote_array(x, name)
+    return current().remote_array(x, name, budget)
 
 
 def counts(array: Any) -> Counts:

@@ -647,7 +647,8 @@ class Link:
     def read(self) -> Frame:
         """The next frame; WireError for one that is malformed or too large."""
         length = int.from_bytes(self._small(8), "little")
-        _require(length <= MOST_HEAD, f"a head of {length} bytes")
+        if length > MOST_HEAD:
+            raise WireError(f"a head of {length} bytes")
         try:
             body, arrays, regions, sizes = msgpack.unpackb(
                 self._small(length), unicode_errors="surrogatepass", max_ext_len=0, max_map_len=0
@@ -655,13 +656,15 @@ class Link:
         except (*BAD_DATA, msgpack.exceptions.UnpackException) as error:
             raise WireError(f"a head that cannot be read ({type(error).__name__})") from None
         for part in (body, arrays, regions, sizes):
-            _require(type(part) is list and len(part) <= MOST_ARRAYS, "head")
+            if type(part) is not list or len(part) > MOST_ARRAYS:
+                raise WireError("head")
         total = 0
         for n in sizes:
             _require(_is_count(n, MOST_BUFFERS), "buffer sizes")
             total += n
         self._left -= length + total
-        _require(total <= MOST_BUFFERS and self._left >= 0, "too much data")
+        if total > MOST_BUFFERS or self._left < 0:
+            raise WireError("too much data")
         return Frame(body, arrays, regions, [self._large(n) for n in sizes])
 
     def write(self, body: list, arrays: list = (), regions: list = (), buffers: list = ()) -> None:
@@ -684,10 +687,11 @@ class Link:
                 self._send(view)
 
     def _small(self, n: int) -> bytes:
-        while len(self._ahead) < n:
-            self._ahead += self._recv(max(n - len(self._ahead), 1 << 16))
-        data, self._ahead = self._ahead[:n], self._ahead[n:]
-        return data
+        ahead = self._ahead
+        while len(ahead) < n:
+            ahead += self._recv(max(n - len(ahead), 1 << 16))
+        self._ahead = ahead[n:]
+        return ahead[:n]
 
     def _large(self, n: int) -> np.ndarray:
         buffer = _empty(n, np.uint8)

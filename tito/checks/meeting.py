@@ -1,0 +1,67 @@
+"""Proof of concurrency without a clock: calls that only go on once they have met.
+
+    meet = Meeting(2)
+    def operation(x):
+        meet()
+        return x + 1
+    expect_equal(run_threads(operation, [1, 2], num_workers=2), [2, 3])
+
+Two calls that run one after the other never meet, on however fast a machine; two that run at the
+same time do, on however slow a one.
+"""
+
+from __future__ import annotations
+
+import threading
+
+from tito.checks.failure import CheckFailed, Failure
+from tito.checks.runtime import current
+
+# A wrong kernel waits that long, once; a right one on a loaded machine needs less by far.
+SECONDS = 5.0
+
+
+class Meeting:
+    """Called by each of `parties` threads; every call returns once all of them are in it.
+
+    parties : threads that have to be in the meeting at the same time
+    seconds : after which nobody else is expected any more
+
+    It may be used again by the next `parties` callers. The caller that waits in vain, and whoever
+    comes later, gets CheckFailed, which ends the student's call.
+    """
+
+    def __init__(self, parties: int = 2, seconds: float = SECONDS) -> None:
+        if type(parties) is not int or parties < 2:
+            raise ValueError(f"a meeting needs two parties or more, not {parties!r}")
+        self._parties = parties
+        self._barrier = threading.Barrier(parties, timeout=seconds)
+        self._lock = threading.Lock()
+        self._workers: set[int] = set()
+
+    def __call__(self) -> int:
+        """Wait for the others; which of the callers this one was, 0 to parties - 1."""
+        with self._lock:
+            self._workers.add(current().worker())
+        try:
+            return self._barrier.wait()
+        except threading.BrokenBarrierError:
+            raise CheckFailed.of(self._failure()) from None
+
+    @property
+    def workers(self) -> int:
+        """How many threads have come so far."""
+        return len(self._workers)
+
+    def _failure(self) -> Failure:
+        kind = f"{self._parties} items never ran at the same time"
+        if self.workers == 1:
+            said = f"{kind}: only one thread came"
+        else:
+            said = f"{kind}: {self.workers} threads came, one after the other"
+        return Failure(
+            "the worker threads",
+            said,
+            kind,
+            tries=["start all workers before you wait for the first result"],
+        )
