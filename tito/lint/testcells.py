@@ -22,6 +22,8 @@ UNFILLED = ("empty", "empty_like")
 JUDGE_ONLY = ("seed", "errstate", "seterr", "set_num_threads", "setenv", "putenv", "simplefilter")
 # Calls that give as many items as what they are given.
 PASSING_ON = ("enumerate", "zip", "reversed", "iter", "sorted", "list", "tuple", "range", "len")
+# Checks whose outcome is a number of points; `speed` looks at every value itself.
+MEASURING = ("remote_array", "counts", "speed")
 PLAIN = ("int", "float", "bool", "str")
 RUNS_CODE = ("exec", "eval", "compile", "njit", "jit", "vectorize", "guvectorize", "prange")
 
@@ -383,11 +385,12 @@ def count_values(module: Module) -> Iterator[Hit]:
     """Points for a count, a speed or a claim need the right values first, and end in points()."""
     for cell in module.tests:
         called = [(n.lineno, called_name(n)) for n in _walk(module, cell) if called_name(n)]
-        counting = [line for line, name in called if name in ("remote_array", "counts")]
-        if not counting:
+        measuring = [line for line, name in called if name in MEASURING]
+        if not measuring:
             continue
+        counting = [line for line, name in called if name in MEASURING and name != "speed"]
         compared = any(n in (*COMPARING, *_comparing_helpers(module)) for _, n in called)
-        if not compared:
+        if counting and not compared:
             yield Hit(
                 "counts without checking the values that were computed: doing nothing is cheap",
                 cell,
@@ -396,7 +399,12 @@ def count_values(module: Module) -> Iterator[Hit]:
             )
         last = module.tree(cell).body[-1]
         if not (isinstance(last, ast.Expr) and called_name(last.value) == "points"):
-            yield Hit("a count cell ends in points(...)", cell, last.lineno, "points(earned)")
+            yield Hit(
+                "a cell that counts or measures ends in points(...)",
+                cell,
+                last.lineno,
+                "points(earned)",
+            )
 
 
 def _comparing_helpers(module: Module) -> set[str]:

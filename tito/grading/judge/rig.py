@@ -70,7 +70,9 @@ class BlindRig(OwnRig):
 def judge_rig(student: Target, baseline: Target, *, own: bool) -> Iterator[OutsideRig | OwnRig]:
     """The rig that this system allows; `own` where the work is one's own."""
     targets = {STUDENT: student, BASELINE: baseline}
-    if not all(target.world.is_measured_outside for target in targets.values()):
+    measured = all(target.world.is_measured_outside for target in targets.values())
+    # Without seccomp another process could do the work, and no clock of this one would see it.
+    if not measured or not (own or "seccomp" in student.world.layers):
         yield OwnRig(targets) if own else BlindRig(targets)
         return
     cpu = random.choice(sorted(os.sched_getaffinity(0)))

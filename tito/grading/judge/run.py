@@ -44,9 +44,12 @@ OWN_MEMORY = 4 << 30
 MOST_REMARKS = 100
 
 
-def main(engine: Engine | None = None) -> None:
-    """Read the job, grade, say "done". Anything else that ends the process is told by silence."""
-    job = Job.from_json(sys.stdin.buffer.read().decode("ascii"))
+def main(engine: Engine | None = None, known: Job | None = None) -> None:
+    """Read the job, grade, say "done". Anything else that ends the process is told by silence.
+
+    known : a job whose module was read before, and is this one's
+    """
+    job = Job.from_json(sys.stdin.buffer.read().decode("ascii"), known)
     emit = _private_stdout()
     harden.close_memory()
     harden.limit_memory(job.limits.memory + OWN_MEMORY)
@@ -186,6 +189,7 @@ class Judge:
         stage = self.open.enter_context(self._stage())
         world = World(self.engine, stage, self.job.limits, contracts)
         self.open.callback(world.close)
+        self.open.callback(lambda: self.meter.add(world.seconds))
         return world
 
     def _how_far(self, plan: Plan, hide: bool) -> int:

@@ -34,6 +34,7 @@ from tito.checks import expect_close, expect_unchanged, points, rng, speed
 `y = c[0] + c[1] t + c[2] t² + ...` with `t = arctan(x)`. The given form computes the arctangent anew for every coefficient.
 """
 
+
 # %%
 # Given: the slow form.
 def series_anew(c, x):
@@ -76,6 +77,7 @@ draw = rng("series-hidden")
 c, x = draw.standard_normal(6), draw.standard_normal(41)
 expect_close(series(c, x), series_anew(c, x), inner=24)
 expect_close(series(c, x[::-2]), series_anew(c, x[::-2]), inner=24)
+
 
 # %% nbgrader={"grade": true, "grade_id": "series-speed", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
 def draw_series(rng):

@@ -1,0 +1,238 @@
+"""Speed in a notebook: by this thread's clock, with the verdict that the judge would give."""
+
+import time
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from tito.checks import CheckFailed, points, speed
+from tito.checks.notebook import NotebookRuntime
+from tito.checks.rig import BASELINE, STUDENT, Window
+from tito.checks.runtime import use
+from tito.machine import INSTRUCTION_SETS
+
+
+def work(x, passes):
+    for _ in range(passes):
+        y = np.exp(-x)
+    return y
+
+
+def baseline(x):
+    return work(x, 120)
+
+
+def fast(x):
+    return work(x, 40)
+
+
+def same(x):
+    return work(x, 120)
+
+
+def draw(rng):
+    return (rng.standard_normal(4000),)
+
+
+def test_a_fast_kernel_earns_all_and_says_how_fast(capsys):
+    assert points(speed(fast, baseline, draw, points=2, full=2, half=1.3)) == 2
+    shown = capsys.readouterr().out
+    assert shown.startswith("fast: ") and "times as fast as baseline" in shown
+    assert "read in this notebook" in shown
+
+
+def test_a_slow_one_is_told_what_to_try(capsys):
+    found = speed(same, baseline, draw, points=2, full=2, half=1.5, hint="fewer passes")
+    assert points(found) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("same: ") and lines[0].endswith("times as fast as baseline")
+    assert [line.split()[0] for line in lines[1:]] == ["measured", "full", "half", "try"]
+    assert "fewer passes" in found.public and not any(c.isdigit() for c in found.public)
+
+
+def test_one_point_has_a_half():
+    found = speed(same, baseline, draw, points=1, full=2, half=0.5)
+    assert found.earned == Fraction(1, 2)
+    assert points(found) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("kernel", "words"),
+    [
+        (lambda x: x, "wrong in all 4000 elements"),
+        (lambda x: None, "returned None, expected an array"),
+        (lambda x: np.exp(-x).astype(np.float32), "its dtype is float32"),
+        (lambda x: np.exp(-x)[:-1], "its shape is"),
+        (lambda x: np.exp(-x).tolist(), "returned a list"),
+        (lambda x: np.exp(-x).view(np.matrix), "returned a matrix"),
+    ],
+)
+def test_values_come_first(kernel, words):
+    with pytest.raises(CheckFailed, match=words):
+        speed(kernel, baseline, draw, points=2, full=2)
+
+
+def test_values_are_checked_in_every_round():
+    calls = []
+
+    def later_wrong(x):
+        calls.append(None)
+        return work(x, 1) + (len(calls) > 15)
+
+    with pytest.raises(CheckFailed, match="in a speed check: wrong in all"):
+        speed(later_wrong, baseline, draw, points=2, full=2)
+
+
+def test_an_input_that_was_changed_fails():
+    def in_place(x):
+        np.negative(x, out=x)
+        return np.exp(x)
+
+    with pytest.raises(CheckFailed, match="changed its input 1"):
+        speed(in_place, baseline, draw, points=2, full=2)
+
+
+def test_functions_that_change_an_argument():
+    def add(y, x):
+        y += work(x, 40)
+
+    def add_slowly(y, x):
+        y += work(x, 120)
+
+    def two(rng):
+        return {"y": rng.standard_normal(4000), "x": rng.standard_normal(4000)}
+
+    assert speed(add, add_slowly, two, writes="y", points=2, full=2).earned == 2
+    with pytest.raises(TypeError, match="writes="):
+        speed(add, add_slowly, two, points=2, full=2)
+
+
+def test_an_expected_value_of_ones_own():
+    def rounded(x):
+        return work(x, 40).astype(np.float32).astype(np.float64)
+
+    with pytest.raises(CheckFailed):
+        speed(rounded, baseline, draw, points=2, full=2)
+    expected = {"expected": lambda x: np.exp(-x).astype(np.float32).astype(np.float64)}
+    assert speed(rounded, baseline, draw, points=2, full=2, **expected).earned == 2
+
+
+def test_no_memo_helps():
+    memo = {}
+
+    def remembering(x):
+        key = x.tobytes()
+        if key not in memo:
+            memo[key] = work(x, 120)
+        return memo[key]
+
+    assert speed(remembering, baseline, draw, points=2, full=2, half=1.5).earned == 0
+
+
+@pytest.mark.parametrize(
+    ("inputs", "error", "words"),
+    [
+        (lambda rng: (np.ones(4000),), ValueError, "the same arrays again"),
+        (lambda rng: (3,), ValueError, "has no array"),
+        (lambda rng: [rng.standard_normal(4)], TypeError, "as a tuple"),
+        (lambda rng: (rng.standard_normal(8000)[::2],), ValueError, "contiguous"),
+        (lambda rng: (np.array([object()]),), ValueError, "contiguous array of numbers"),
+    ],
+)
+def test_mistakes_of_the_author(inputs, error, words):
+    with pytest.raises(error, match=words):
+        speed(fast, baseline, inputs, points=2, full=2)
+
+
+def test_a_kernel_too_small_to_measure_costs_nobody_points():
+    found = speed(same, baseline, lambda rng: (rng.standard_normal(5),), points=2, full=2)
+    assert (found.earned, found.doubt) == (2, True)
+    assert "larger inputs" in found.message
+
+
+def test_a_cpu_without_thresholds_is_graded_by_values(monkeypatch):
+    import sys
+
+    monkeypatch.setattr(sys.modules["tito.checks.speed"], "instruction_set", lambda: "generic")
+    thresholds = {name: 50 for name in INSTRUCTION_SETS if name != "generic"}
+    found = speed(same, baseline, draw, points=2, full=thresholds)
+    assert (found.earned, found.doubt, found.measured) == (2, False, None)
+    with pytest.raises(CheckFailed):
+        speed(lambda x: x, baseline, draw, points=2, full=thresholds)
+
+
+class Scripted(NotebookRuntime):
+    """A rig whose clocks say what they are told; one entry a round, the last one for ever."""
+
+    def __init__(self, ratios, call=0.01):
+        super().__init__()
+        self.ratios, self.seconds, self.order = list(ratios), call, []
+
+    def rig(self, func, baseline):
+        outer = self
+
+        class Rig:
+            reading, shortest, most_calls, room = "scripted", 0.002, 64, 1 << 28
+
+            def __enter__(self):
+                return self
+
+            def __exit__(self, *exc):
+                pass
+
+            def call(self, who, call):
+                return np.exp(-call.args[0])
+
+            def run(self, who, calls, form):
+                outer.order.append(who)
+                rounds = (len(outer.order) - 1) // 2 - 2  # after two that do not count
+                ratio = outer.ratios[max(0, min(rounds, len(outer.ratios) - 1))]
+                seconds = outer.seconds * (1 if who == STUDENT else ratio) * len(calls)
+                return Window(seconds, [np.exp(-c.args[0]) for c in calls], list(calls))
+
+        return Rig()
+
+
+def small(rng):
+    return (rng.standard_normal(3),)
+
+
+def scripted(ratios, full=2.0, half=1.5, **clock):
+    runtime = Scripted(ratios, **clock)
+    with use(runtime):
+        return speed(fast, baseline, small, points=2, full=full, half=half), runtime.order
+
+
+def test_clear_measurements_end_soon():
+    found, _ = scripted([5.0, 5.1, 4.9])
+    assert (found.measured.rounds, found.earned, found.doubt) == (7, 2, False)
+
+
+def test_unclear_ones_go_on_until_they_are_clear():
+    found, _ = scripted([3, 1, *[2.4] * 20])
+    assert 7 < found.measured.rounds < 20
+    assert (found.earned, found.doubt) == (2, False)
+
+
+def test_or_until_the_last_round_and_then_the_better_step_counts():
+    found, _ = scripted([1.9, 2.1] * 20)
+    assert (found.measured.rounds, found.earned, found.doubt) == (31, 2, True)
+    assert "the better step counts" in found.message
+
+
+def test_a_very_slow_kernel_is_not_measured_for_ever():
+    found, _ = scripted([0.1], call=5.0)
+    assert (found.measured.rounds, found.earned, found.doubt) == (3, 0, False)
+
+
+def test_who_goes_first_changes_from_round_to_round():
+    _, order = scripted([5.0])
+    measured = order[4:]
+    assert measured[:8] == [STUDENT, BASELINE, BASELINE, STUDENT] * 2
+
+
+def test_a_check_costs_a_few_seconds_at_most():
+    start = time.thread_time()
+    speed(same, baseline, draw, points=2, full=1.0, half=0.99)
+    assert time.thread_time() - start < 8
