@@ -97,6 +97,7 @@ class Session:
                 self._hello(self._lanes.take(0))
         except StudentDied as reason:
             said = self.channel.take_output().strip()
+            self.close()
             raise StudentDied(f"{reason}; it said: {said}" if said else str(reason)) from None
 
     def _hello(self, frame: wire.Frame) -> None:
