@@ -33,7 +33,7 @@ _VERDICTS = {
     "issubclass",
 }
 # These hand on what the student's function returned.
-HAND_ON = {"expect_fresh", "expect_unchanged"}
+HAND_ON = {"contents", "expect_fresh", "expect_unchanged"}
 
 
 class BadScore(Exception):
