@@ -29,6 +29,7 @@ CHANGES = st.lists(
         st.tuples(st.just("source"), PLACE, JUNK),
         st.tuples(st.just("metadata"), PLACE, META),
         st.tuples(st.just("nbgrader"), PLACE, st.text(max_size=12), META),
+        st.tuples(st.just("grade_id"), PLACE, st.text(max_size=12)),
         st.tuples(st.just("insert"), PLACE, JUNK),
         st.tuples(st.just("id"), PLACE, st.text(max_size=12)),
     ),
@@ -53,6 +54,8 @@ def changed(changes):
                 cells.remove(cell)
         elif what == "nbgrader":
             cell.nbgrader[rest[0]] = rest[1]
+        elif what == "grade_id":
+            cell.nbgrader["grade_id"] = rest[0]
         elif what == "metadata":
             cell.metadata = {"nbgrader": rest[0], "tags": rest[0]}
         else:
