@@ -28,6 +28,7 @@ import builtins
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 
@@ -172,7 +173,7 @@ def find(
     unknown = [name for name in sets if name not in SETS]
     if unknown:
         raise ValueError(f"no forbid set is called {unknown[0]!r}; there are {', '.join(SETS)}")
-    cells = [_Cell.read(label, source) for label, source in sources.items()]
+    cells = [_read(label, source) for label, source in sources.items()]
     search = _Search(cells, sets, _start_index(cells, set(roots), start))
     search.run(roots)
     found = [*search.findings.values(), *_unreadable_cells(cells, sets)]
@@ -239,6 +240,12 @@ class _Cell:
             if isinstance(node, ast.ImportFrom) and any(a.name == "*" for a in node.names)
         ]
         return cell
+
+
+@lru_cache(maxsize=256)
+def _read(label: str, source: str) -> _Cell:
+    """A cell read once; a search changes nothing in it."""
+    return _Cell.read(label, source)
 
 
 def _start_index(cells: list[_Cell], roots: set[str], start: str | None) -> int:

@@ -14,6 +14,7 @@ import tokenize
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from tito.errors import Problems, UserError
 from tito.notebook import Cell, Notebook
@@ -127,11 +128,17 @@ def _is_kind(written: str, kind: str) -> bool:
 
 def _texts(cell: Cell) -> list[tuple[int, str]]:
     """(number, text) of all that may be a marker: in code the comments, elsewhere every line."""
-    lines = list(enumerate(cell.source.split("\n"), 1))
     if cell.kind != "code":
-        return lines
+        return list(enumerate(cell.source.split("\n"), 1))
+    return _comments(cell.source)
+
+
+@lru_cache(maxsize=1024)
+def _comments(source: str) -> list[tuple[int, str]]:
+    """(number, text) of the comments in code; worked out once, and never changed by a caller."""
+    lines = list(enumerate(source.split("\n"), 1))
     try:
-        tokens = list(tokenize.generate_tokens(io.StringIO(cell.source).readline))
+        tokens = list(tokenize.generate_tokens(io.StringIO(source).readline))
     except (tokenize.TokenError, SyntaxError, ValueError):
         # No Python (a magic, a slip): nothing may leak, so every comment-like line counts.
         return [(n, line) for n, line in lines if line.lstrip().startswith("#")]

@@ -75,6 +75,11 @@ def calling_names() -> frozenset[str]:
     return _names_in(_source(frame)) if frame else frozenset()
 
 
+def read_ahead(source: str) -> None:
+    """Work out now what checks will ask about a test cell; forks of this process know it then."""
+    _names_in("".join(line + "\n" for line in source.split("\n")))
+
+
 def calling_statement() -> Statement | None:
     """The call that is running now in the nearest frame outside; None without a source."""
     frame = calling_frame()

@@ -19,6 +19,7 @@ class Job:
     submission : the file's bytes
     finished : graded cells that an earlier process of this job has settled
     undone : labels of the student's cells that ended the student's process; not run again
+    handed_out : the released cells of the master, where a warm judge has worked them out
     """
 
     master: Notebook
@@ -37,40 +38,67 @@ class Job:
     timing: bool = False
     finished: list[str] = field(default_factory=list)
     undone: list[str] = field(default_factory=list)
+    handed_out: list[Cell] | None = None
 
     def to_json(self) -> str:
-        return json.dumps(
-            {
-                "master": _packed(self.master),
-                "submission": base64.b64encode(self.submission).decode("ascii"),
-                "module": self.module,
-                "release": _packed(self.release) if self.release else None,
-                "package": str(self.package) if self.package else None,
-                "package_modules": self.package_modules,
-                "files": [str(f) for f in self.files],
-                "secret": self.secret.hex(),
-                "engine": self.engine,
-                "limits": asdict(self.limits),
-                "visible_only": self.visible_only,
-                "before": self.before,
-                "unconfined": self.unconfined,
-                "timing": self.timing,
-                "finished": self.finished,
-                "undone": self.undone,
-            }
-        )
+        """All of it, for a judge that knows nothing yet."""
+        return json.dumps({**self._module_parts(), **self._own_parts()})
+
+    def module_json(self) -> str:
+        """What the hand-ins of one module have in common, for a warm judge."""
+        return json.dumps(self._module_parts())
+
+    def own_json(self) -> str:
+        """The rest, for a fork of a judge that has read `module_json`."""
+        return json.dumps(self._own_parts())
+
+    def _module_parts(self) -> dict[str, Any]:
+        return {
+            "master": _packed(self.master),
+            "release": _packed(self.release) if self.release else None,
+        }
+
+    def _own_parts(self) -> dict[str, Any]:
+        return {
+            "submission": base64.b64encode(self.submission).decode("ascii"),
+            "module": self.module,
+            "package": str(self.package) if self.package else None,
+            "package_modules": self.package_modules,
+            "files": [str(f) for f in self.files],
+            "secret": self.secret.hex(),
+            "engine": self.engine,
+            "limits": asdict(self.limits),
+            "visible_only": self.visible_only,
+            "before": self.before,
+            "unconfined": self.unconfined,
+            "timing": self.timing,
+            "finished": self.finished,
+            "undone": self.undone,
+        }
 
     @classmethod
-    def from_json(cls, text: str) -> Job:
+    def from_json(cls, text: str, known: Job | None = None) -> Job:
+        """The job; `known` has read the module's parts before, where the text lacks them."""
         raw = json.loads(text)
-        raw["master"] = _unpacked(raw["master"])
-        raw["release"] = _unpacked(raw["release"]) if raw["release"] else None
+        if known is not None:
+            raw["master"], raw["release"] = known.master, known.release
+            raw["handed_out"] = known.handed_out
+        else:
+            raw["master"] = _unpacked(raw["master"])
+            raw["release"] = _unpacked(raw["release"]) if raw["release"] else None
         raw["submission"] = base64.b64decode(raw["submission"])
         raw["package"] = Path(raw["package"]) if raw["package"] else None
         raw["files"] = [Path(f) for f in raw["files"]]
         raw["secret"] = bytes.fromhex(raw["secret"])
         raw["limits"] = Limits(**raw["limits"])
         return cls(**raw)
+
+
+def of_module(text: str) -> Job:
+    """A job of nobody's, with the module's parts from `Job.module_json`."""
+    raw = json.loads(text)
+    release = _unpacked(raw["release"]) if raw["release"] else None
+    return Job(_unpacked(raw["master"]), b"", release=release)
 
 
 def as_bytes(notebook: Notebook) -> bytes:

@@ -23,6 +23,7 @@ from tito.grading.judge.process import (
     JudgeProcess,
     SpawnedJudge,
     WarmJudge,
+    in_memory,
 )
 
 
@@ -73,7 +74,7 @@ class _Lent:
 
     def __init__(self) -> None:
         self._folder = tempfile.mkdtemp(prefix="tito-warm-")
-        self._prepared: dict | None = None
+        self._prepared: tuple[str, bool] | None = None
         try:
             self.judge = WarmJudge(self._folder)
         except BaseException:
@@ -81,13 +82,15 @@ class _Lent:
             raise
 
     def start(self, folder: str, job: Job) -> ForkedJudge:
-        text = job.to_json()
-        request = {"numba": _uses_numba(job)}
-        if self._prepared != request:
+        """A fork at work on the job; the module is told only when it is another than before."""
+        wanted = job.module_json(), _uses_numba(job)
+        request = {"numba": wanted[1]}
+        if self._prepared != wanted:
             self.judge.wait_until_ready()
-            self.judge.prepare(request)
-            self._prepared = request
-        return ForkedJudge(folder, text, self.judge, request)
+            with in_memory(wanted[0]) as module:
+                self.judge.prepare(request, [module])
+            self._prepared = wanted
+        return ForkedJudge(folder, job.own_json(), self.judge, request)
 
     def close(self) -> None:
         self.judge.close()

@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -132,17 +132,16 @@ class ForkedJudge(JudgeProcess):
     def __init__(self, folder: str, job: str, warm: WarmControl, request: dict[str, Any]) -> None:
         super().__init__(folder)
         reading, writing = os.pipe()
-        told = in_memory(job)
         try:
-            files = [told, writing, self._errors.fileno()]
-            self._child = warm.fork({**request, "folder": folder}, files)
+            with in_memory(job) as told:
+                files = [told, writing, self._errors.fileno()]
+                self._child = warm.fork({**request, "folder": folder}, files)
         except BaseException:
             os.close(reading)
             self._errors.close()
             raise
         finally:
             os.close(writing)
-            os.close(told)
         self._listen(os.fdopen(reading, "rb"))
 
     def _exit_code(self) -> int:
@@ -190,13 +189,13 @@ class WarmJudge(WarmProcess):
         super().__init__(arguments, {**_environment(), **alone, **_temporary(folder)})
 
 
-def in_memory(text: str) -> int:
+@contextlib.contextmanager
+def in_memory(text: str) -> Iterator[int]:
     """A descriptor to read the text from."""
-    file = os.memfd_create("tito")
-    with os.fdopen(os.dup(file), "w", encoding="ascii") as stream:
-        stream.write(text)
-    os.lseek(file, 0, os.SEEK_SET)
-    return file
+    with os.fdopen(os.memfd_create("tito"), "w", encoding="ascii") as file:
+        file.write(text)
+        file.seek(0)
+        yield file.fileno()
 
 
 def _environment() -> dict[str, str]:

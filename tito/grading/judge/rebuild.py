@@ -41,19 +41,25 @@ class Rebuilt:
     ours: bool = False
 
 
-def rebuild(master: Notebook, submission: Notebook, release: Notebook | None = None) -> Rebuilt:
+def rebuild(
+    master: Notebook,
+    submission: Notebook,
+    release: Notebook | None = None,
+    given_out: list[Cell] | None = None,
+) -> Rebuilt:
     """Find each cell of the hand-in in the master: by grade_id, cell id, text, names defined.
 
     release : the notebook as it was handed out; its cell ids and texts are what a student had
+    given_out : `handed_out(master, release)`, where it was worked out before
     """
-    return _Rebuilder(master, submission, release).run()
+    return _Rebuilder(master, submission, given_out or handed_out(master, release)).run()
 
 
 class _Rebuilder:
-    def __init__(self, master: Notebook, submission: Notebook, release: Notebook | None) -> None:
+    def __init__(self, master: Notebook, submission: Notebook, given_out: list[Cell]) -> None:
         self.master = master.cells
         self.cells = submission.cells
-        self.handed_out = _handed_out(master, release)
+        self.handed_out = given_out
         self.target: dict[int, int] = {}  # place in the hand-in -> place in the master
         self.result = Rebuilt(deviations=list(submission.notes))
 
@@ -251,7 +257,7 @@ class _Rebuilder:
         self.result.deviations.append(f"{label}: {what}")
 
 
-def _handed_out(master: Notebook, release: Notebook | None) -> list[Cell]:
+def handed_out(master: Notebook, release: Notebook | None) -> list[Cell]:
     """For each master cell the cell a student was given: its id and its visible text."""
     if release is None:
         return _as_released(master)

@@ -105,7 +105,7 @@ class Judge:
         except UserError as error:
             self.emit({"event": "broken", "reason": error.message})
             return
-        rebuilt = rebuild(job.master, submission, job.release)
+        rebuilt = rebuild(job.master, submission, job.release, job.handed_out)
         if not (rebuilt.ours or rebuilt.solutions):
             reason = f"none of its cells belongs to {job.module or 'this module'}: another file?"
             self.emit({"event": "broken", "reason": reason})
@@ -132,31 +132,12 @@ class Judge:
     # -- what needs no run
 
     def _settle_without_running(self, plan: Plan) -> None:
-        routes = self._forbidden(plan)
+        routes = forbidden(plan)
         for test in plan.tests:
             if (test.hidden and self.job.visible_only) or test.empty:
                 self._settle(test, LATER, None, None)
             elif test.exercise in routes:
                 self._settle(test, FAILED, Fraction(0), routes[test.exercise])
-
-    def _forbidden(self, plan: Plan) -> dict[int, str]:
-        """For each exercise that took a forbidden route: which, and where."""
-        found = {}
-        for exercise in plan.exercises:
-            if not exercise.forbid:
-                continue
-            sources, start = _read_by_forbid(plan, exercise)
-            if not sources:
-                continue  # no test of its own: nothing that a route could earn
-            findings = forbid.find(sources, sorted(exercise.names), exercise.forbid, start)
-            if findings:
-                first = findings[0]
-                found[exercise.position] = tidy(
-                    f"{first.label}, line {first.line}: {first.route} is "
-                    f"{forbid.SETS[first.set].what}, which this exercise forbids: "
-                    f"{forbid.SETS[first.set].advice}"
-                )
-        return found
 
     # -- the two walks
 
@@ -291,6 +272,26 @@ def _first(texts: list[str]) -> list[str]:
     """A hand-in with thousands of failing cells need not fill the report."""
     more = len(texts) - MOST_REMARKS
     return texts[:MOST_REMARKS] + ([f"and {more} more"] if more > 0 else [])
+
+
+def forbidden(plan: Plan) -> dict[int, str]:
+    """For each exercise that took a forbidden route: which, and where."""
+    found = {}
+    for exercise in plan.exercises:
+        if not exercise.forbid:
+            continue
+        sources, start = _read_by_forbid(plan, exercise)
+        if not sources:
+            continue  # no test of its own: nothing that a route could earn
+        findings = forbid.find(sources, sorted(exercise.names), exercise.forbid, start)
+        if findings:
+            first = findings[0]
+            found[exercise.position] = tidy(
+                f"{first.label}, line {first.line}: {first.route} is "
+                f"{forbid.SETS[first.set].what}, which this exercise forbids: "
+                f"{forbid.SETS[first.set].advice}"
+            )
+    return found
 
 
 def _read_by_forbid(plan: Plan, exercise: Exercise) -> tuple[dict[str, str], str | None]:

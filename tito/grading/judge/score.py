@@ -102,7 +102,8 @@ def last_value_of(tree: ast.Module, students: set[str], checks: Iterable[str] = 
         return Origin.TEST
     trust = _Trust(_trusted(tree) | set(checks), _called(last.value) == "points")
     dirty = set(students)
-    while grown := _grow(tree, dirty, trust):
+    flows = _all_flows(tree)
+    while grown := _grow(flows, dirty, trust):
         dirty |= grown
     if not _dirty(last.value, dirty, trust):
         return Origin.TEST
@@ -148,18 +149,25 @@ def _trusted(tree: ast.Module) -> set[str]:
     return names
 
 
-def _grow(tree: ast.Module, dirty: set[str], trust: _Trust) -> set[str]:
-    """Names that take a dirty value somewhere in the cell and are not known as dirty yet."""
-    found: set[str] = set()
+def _all_flows(tree: ast.Module) -> list[tuple[set[str], ast.expr]]:
+    """(names, a value that they may take) for all that binds names, and what functions return."""
+    found = []
     for node in ast.walk(tree):
         for target, value in _flows(node):
-            if _dirty(value, dirty, trust):
-                found |= {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
+            found.append(({n.id for n in ast.walk(target) if isinstance(n, ast.Name)}, value))
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             values = [n.value for n in ast.walk(node) if isinstance(n, (ast.Return, ast.Yield))]
-            if any(v is not None and _dirty(v, dirty, trust) for v in values):
-                found.add(node.name)
-    return found - dirty
+            found += [({node.name}, value) for value in values if value is not None]
+    return found
+
+
+def _grow(flows: list[tuple[set[str], ast.expr]], dirty: set[str], trust: _Trust) -> set[str]:
+    """Names that take a dirty value somewhere in the cell and are not known as dirty yet."""
+    found: set[str] = set()
+    for names, value in flows:
+        if not names <= dirty and _dirty(value, dirty, trust):
+            found |= names - dirty
+    return found
 
 
 def _flows(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 
 from tito.forbid import python_source
 from tito.notebook import Cell
@@ -25,6 +26,7 @@ def visible(cell: Cell) -> str:
     return "\n".join("" if n in hidden else text for n, text in enumerate(lines, 1))
 
 
+@lru_cache(maxsize=1024)
 def without_magics(source: str) -> str:
     """The cell as plain Python, line numbers kept: what IPython alone understands does nothing.
 
@@ -41,6 +43,7 @@ def parse(source: str) -> ast.Module | None:
         return None
 
 
+@lru_cache(maxsize=1024)
 def is_python(source: str) -> bool:
     """The cell parses, magics and top-level await (which a notebook allows) aside."""
     flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
@@ -66,6 +69,7 @@ def no_code(source: str) -> bool:
     return tree is not None and not tree.body
 
 
+@lru_cache(maxsize=1024)
 def canonical(source: str) -> str:
     """What a cell does, as text: layout, comments and the words of asserts do not count."""
     tree = parse(source)
@@ -88,6 +92,11 @@ def normal(source: str) -> str:
 
 def import_lines(source: str) -> list[str]:
     """The import statements at the top level of a cell, one a line."""
+    return list(_import_lines(source))
+
+
+@lru_cache(maxsize=1024)
+def _import_lines(source: str) -> list[str]:
     tree = parse(without_magics(source))
     body = tree.body if tree else []
     return [ast.unparse(n) for n in body if isinstance(n, (ast.Import, ast.ImportFrom))]

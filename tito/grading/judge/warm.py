@@ -14,11 +14,17 @@ import sys
 import tempfile
 from typing import Any
 
+from tito.checks import case
 from tito.grading import forkserver
 from tito.grading.engine.fork import ForkEngine, start_warm_student
 from tito.grading.engine.warm import WarmControl, WarmProcess
 from tito.grading.judge import harden, run
+from tito.grading.judge.job import Job, as_bytes, of_module
+from tito.grading.judge.plan import make_plan
+from tito.grading.judge.rebuild import handed_out, rebuild
+from tito.grading.judge.submission import read_submission
 from tito.grading.stage import make_library
+from tito.notebook.names import used
 
 LOADED = ("asyncio", "numpy.random", "numpy.linalg", "tito.checks", "tito.grading.engine.fork")
 
@@ -53,11 +59,17 @@ def main(control: int) -> None:
     for name in LOADED:
         __import__(name)
 
+    known: list[Job] = []
+
     def prepare(request: dict[str, Any], files: list[int]) -> None:
-        students.start(request["numba"]).wait_until_ready()
+        warm = students.start(request["numba"])
+        with open(files[0], encoding="ascii", closefd=False) as module:
+            known[:] = [of_module(module.read())]
+        read_ahead(known[0])
+        warm.wait_until_ready()
 
     def judge(request: dict[str, Any], files: list[int]) -> None:
-        _judge(students.engine(request["numba"]), request, files)
+        _judge(students.engine(request["numba"]), known[0], request, files)
 
     try:
         forkserver.serve(socket.socket(fileno=control), judge, prepare)
@@ -65,7 +77,19 @@ def main(control: int) -> None:
         students.close()
 
 
-def _judge(engine: ForkEngine, request: dict[str, Any], files: list[int]) -> None:
+def read_ahead(job: Job) -> None:
+    """Look at the module as at a hand-in of its own: what that finds out, the forks know."""
+    job.handed_out = handed_out(job.master, job.release)
+    submission = read_submission(as_bytes(job.master))
+    plan = make_plan(job.master, rebuild(job.master, submission, job.release, job.handed_out))
+    run.forbidden(plan)
+    for step in plan.steps:
+        for source in {step.source, getattr(step, "shown", step.source)}:
+            used(source)
+            case.read_ahead(source)
+
+
+def _judge(engine: ForkEngine, known: Job, request: dict[str, Any], files: list[int]) -> None:
     """Be the judge of one job; `files` are the job, where to say what came out, and errors."""
     students = engine.warm.control
     forkserver.keep_only([*files, students.fileno()])
@@ -73,7 +97,7 @@ def _judge(engine: ForkEngine, request: dict[str, Any], files: list[int]) -> Non
     engine.warm.control = socket.socket(fileno=len(files))
     os.chdir(request["folder"])
     tempfile.tempdir = request["folder"]
-    run.main(engine)
+    run.main(engine, known)
 
 
 if __name__ == "__main__":
