@@ -169,10 +169,10 @@ def test_what_student_code_undoes_is_undone_here(shared):
     def fill(out):
         out[...] = 5
 
-    out = np.zeros(2)
+    out = np.zeros(1)
     with shared.test("undo") as undo:
         undo(fill, out)
-    assert out.tolist() == [0, 5]
+    assert out.tolist() == [0]
 
 
 def test_a_callback_may_change_an_array_that_student_code_may_not(shared):

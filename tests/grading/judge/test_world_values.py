@@ -283,6 +283,14 @@ def test_what_would_end_a_loop_or_the_test_is_an_ordinary_exception(shared, kind
             list(map(raise_, [kind]))
 
 
+def test_an_own_kind_of_control_exception_is_caught_by_its_class(shared):
+    with shared.test("raise_", "Done", "Quit") as (raise_, Done, Quit):
+        for kind, own in (("own stop", Done), ("own interrupt", Quit)):
+            with pytest.raises(own):
+                list(map(raise_, [kind]))
+            assert issubclass(own, StudentExit)
+
+
 def test_warnings_are_issued_again_with_their_category(shared):
     with shared.test("warn") as warn:
         for _ in range(2):
