@@ -56,6 +56,16 @@ def shared(request: pytest.FixtureRequest, engine: Engine) -> Iterator[Student]:
         yield one
 
 
+@pytest.fixture(scope="module")
+def hunted(request: pytest.FixtureRequest, engine: Engine) -> Iterator[Student]:
+    """The file's FORGER, which ends its process in each test; the next one starts another."""
+    limits = Limits(idle=1.5, call=3)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tito.grading.judge.world.MOST_STARTS", 1000)
+        with student(engine, request.module.FORGER, limits=limits) as one:
+            yield one
+
+
 @pytest.fixture
 def fresh(engine: Engine) -> Callable[..., Any]:
     """`with fresh(source) as student:` for a process of its own."""

@@ -202,29 +202,29 @@ def cases(source):
 
 
 @pytest.mark.parametrize("case", cases(FORGER))
-def test_a_forged_message_ends_the_process_and_nothing_else(fresh, case):
-    from tito.grading.limits import Limits
-
-    with fresh(FORGER, limits=Limits(idle=1.5, call=3)) as student:
-        a = np.arange(3.0)
-        with student.test("kernel") as kernel:
-            try:
-                got = kernel(a, out=np.full(3, 7.0), case=case)
-                kernel(a, case="nothing")
-            except StudentDied:
-                got = None
-            except KeyError:  # it lived on: then the second call was answered honestly
-                pass
-            except Exception as error:
-                got = error
-        assert a.tolist() == [0, 1, 2]
-        assert not isinstance(got, np.ndarray) or not got.any()
-        if case not in HARMLESS:
-            assert student.ended.lost is not None, got
-            assert student.ended.lost.startswith(REASONS.get(case, "broke the protocol"))
-        # The judge lives, and so does the next test.
-        with student.test("kernel") as kernel, pytest.raises(KeyError):
+def test_a_forged_message_ends_the_process_and_nothing_else(hunted, case):
+    a = np.arange(3.0)
+    with hunted.test("kernel") as kernel:
+        try:
+            got = kernel(a, out=np.full(3, 7.0), case=case)
             kernel(a, case="nothing")
+        except StudentDied:
+            got = None
+        except KeyError:  # it lived on: then the second call was answered honestly
+            pass
+        except Exception as error:
+            got = error
+    assert a.tolist() == [0, 1, 2]
+    assert not isinstance(got, np.ndarray) or not got.any()
+    if case not in HARMLESS:
+        assert hunted.ended.lost is not None, got
+        assert hunted.ended.lost.startswith(REASONS.get(case, "broke the protocol"))
+
+
+def test_the_judge_lives_on_after_all_of_them(hunted):
+    with hunted.test("kernel") as kernel, pytest.raises(KeyError):
+        kernel(np.arange(3.0), case="nothing")
+    assert hunted.world.notes == []
 
 
 # A message that says something true in another way, or arrives too late to be believed.
