@@ -370,25 +370,29 @@ class _Scope:
 
     def inside(self, node: ast.AST) -> _Scope:
         """The scope of a function's, lambda's or comprehension's body."""
-        local = dict(self.local)
-        names: dict[str, list[ast.AST | _Import]] = {}
-        arguments = getattr(node, "args", None)
-        if isinstance(arguments, ast.arguments):
-            for argument in _arguments(arguments):
-                names.setdefault(argument, []).append(_PARAMETER)
-        if isinstance(node, _FUNCTIONS):
-            declared = _declared_global(node)
-            for name, bound in _bindings(node.body):
-                if name not in declared:
-                    names.setdefault(name, []).append(bound)
-        for generator in getattr(node, "generators", ()):
-            for name in _target_names(generator.target):
-                names.setdefault(name, []).append(_PARAMETER)
-        local.update(names)
-        return replace(self, local=local)
+        return replace(self, local={**self.local, **_own_names(node)})
 
 
 _PARAMETER = ast.Constant(None)
+
+
+@lru_cache(maxsize=1024)
+def _own_names(node: ast.AST) -> dict[str, list[ast.AST | _Import]]:
+    """What the names are that a function, lambda or comprehension has for itself."""
+    names: dict[str, list[ast.AST | _Import]] = {}
+    arguments = getattr(node, "args", None)
+    if isinstance(arguments, ast.arguments):
+        for argument in _arguments(arguments):
+            names.setdefault(argument, []).append(_PARAMETER)
+    if isinstance(node, _FUNCTIONS):
+        declared = _declared_global(node)
+        for name, bound in _bindings(node.body):
+            if name not in declared:
+                names.setdefault(name, []).append(bound)
+    for generator in getattr(node, "generators", ()):
+        for name in _target_names(generator.target):
+            names.setdefault(name, []).append(_PARAMETER)
+    return names
 
 
 def _arguments(arguments: ast.arguments) -> list[str]:

@@ -14,7 +14,8 @@ from tito.grading.child import main as child
 
 # What a student process imports in its first moments anyway.
 LOADED = (
-    "asyncio", "ctypes", "inspect", "msgpack", "numpy", "numpy.linalg", "numpy.random", "tokenize",
+    "asyncio", "concurrent.futures", "ctypes", "dataclasses", "decimal", "fractions", "inspect",
+    "itertools", "math", "msgpack", "numpy", "numpy.linalg", "numpy.random", "tokenize",
     "tito.counted", "tito.grading.child.capture", "tito.grading.child.cells",
     "tito.grading.child.hooks", "tito.grading.child.server", "tito.grading.sandbox",
 )  # fmt: skip

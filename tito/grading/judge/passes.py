@@ -7,12 +7,10 @@ it is shown. A process that has met hidden inputs never gets to write a message.
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import contextlib
 import inspect
 import io
-import linecache
 import random
 import time
 import warnings
@@ -25,6 +23,8 @@ from typing import Any
 import numpy as np
 
 from tito.checks.runtime import use
+from tito.grading.judge.clean import Clean
+from tito.grading.judge.code import given_code, origin, show, test_code
 from tito.grading.judge.messages import Context, filename, lost, tells, tidy, verdict
 from tito.grading.judge.plan import GradedTest, Plan, Step
 from tito.grading.judge.proxy import Proxy, Target
@@ -34,8 +34,6 @@ from tito.grading.judge.score import (
     HAND_ON,
     BadScore,
     Origin,
-    last_expression,
-    last_value_of,
     score,
 )
 from tito.grading.judge.twin import Twin
@@ -60,6 +58,7 @@ class Outcome:
     seconds: float
     asked: bool
     doubt: bool = False
+    claimed: bool = False
 
 
 @dataclass
@@ -69,6 +68,7 @@ class Book:
     remarks : deviations found while running; raised : cells that ended with an exception
     undone : labels of student cells that ended their process; the second walk leaves them out
     spent : CPU seconds of the student's process so far
+    clean : where claims are read
     """
 
     context: Context
@@ -76,13 +76,22 @@ class Book:
     raised: list[str] = field(default_factory=list)
     undone: set[str] = field(default_factory=set)
     spent: float = 0.0
+    clean: Clean | None = None
 
 
 class Walk:
     """The state of one walk: the given names, and which of the student's are there by now."""
 
     def __init__(
-        self, plan: Plan, world: World, twin: Twin, secret: bytes, book: Book, *, hide: bool
+        self,
+        plan: Plan,
+        world: World,
+        twin: Twin,
+        secret: bytes,
+        book: Book,
+        *,
+        hide: bool,
+        cells_ran: bool = False,
     ) -> None:
         self.twin = twin
         self.plan = plan
@@ -90,6 +99,7 @@ class Walk:
         self.secret = secret
         self.book = book
         self.hide = hide
+        self.cells_ran = cells_ran  # all of the student's process has run already
         self.given: dict[str, Any] = {"__name__": "__main__", "display": _show_nothing}
         self.left_over: dict[str, Any] = {}
         self.students: set[str] = set()
@@ -98,7 +108,7 @@ class Walk:
 
     def step(self, step: Step) -> None:
         """Run a cell on the sides it belongs to."""
-        if step.in_s:
+        if step.in_s and not self.cells_ran:
             if step.label in self.book.undone:
                 self._left_out(step)
             else:
@@ -142,14 +152,14 @@ class Walk:
 
     def _in_g(self, step: Step) -> None:
         """A given cell here, with the student's functions as proxies where it uses any."""
-        label = f"<given {step.position + 1}>"
+        label = given_filename(step)
         source = step.source
         self.given.update(self.world.bind(used(source) & self.students))
-        pieces = source.split("\n") if step.kind == "imports" else [source]
-        for piece in pieces:
+        for piece in pieces(step):
             try:
                 with _quiet(), self.world.meter.own_code():
-                    _execute(_compiled(piece, label), self.given)
+                    show(piece, label)
+                    _execute(given_code(piece, label), self.given)
             except (Exception, StudentDied, SystemExit) as error:
                 if step.kind != "imports" and not self.hide:
                     text = f"{step.label}: this given cell failed in the judge: "
@@ -189,8 +199,12 @@ class Walk:
         def baseline(func: Callable) -> Target:
             return self.twin.baseline(func, self.given, test.position)
 
+        def claims(kind: str, student: Target, args: tuple, kwargs: dict) -> Any:
+            return self.book.clean.claim(kind, student, args, kwargs, test.position)
+
         own = self.book.context.own_before
-        return JudgeRuntime(self.world, self.secret, baseline, own=own)
+        clean = claims if self.book.clean else None
+        return JudgeRuntime(self.world, self.secret, baseline, own=own, claims=clean)
 
     def _passed(
         self, test: GradedTest, value: Any, runtime: JudgeRuntime, seconds: float, asked: bool
@@ -203,25 +217,25 @@ class Walk:
         message = _said(runtime)
         if message and self.hide and tells(message, self.book.context.open_text):
             message = runtime.measured
+        marks = runtime.doubt, runtime.claimed
         if points == test.points:
-            return Outcome(PASSED, points, message, seconds, asked, runtime.doubt)
+            return Outcome(PASSED, points, message, seconds, asked, *marks)
         message = message or f"the test gave {display(points)} of {display(test.points)} points"
         status = PARTIAL if points else FAILED
-        return Outcome(status, points, message, seconds, asked, runtime.doubt)
+        return Outcome(status, points, message, seconds, asked, *marks)
 
     def _run(self, source: str, test: GradedTest, names: dict[str, Any], scored: bool) -> Any:
         """Execute the cell; the value of its last expression where that may be a score."""
-        tree = ast.parse(source)
-        last = last_expression(tree, source) if scored else None
-        if last is None:
-            self._execute(_compiled(source, filename(test)), names)
+        name = filename(test)
+        show(source, name)
+        code = test_code(source, name, scored)
+        checks = checks_among(names)  # now: the cell itself may bind such a name
+        self._execute(code.body, names)
+        if code.last is None:
             return None
-        origin = last_value_of(tree, self.students, _checks_among(names))
-        tree.body.pop()
-        _compiled(source, filename(test))  # for tracebacks
-        self._execute(_compile(tree, filename(test), "exec"), names)
-        value = self._execute(_compile(ast.Expression(last.value), filename(test), "eval"), names)
-        if origin is Origin.STUDENT or (origin is Origin.MIXED and value is not None):
+        value = self._execute(code.last, names)
+        whose = origin(source, name, frozenset(self.students), checks)
+        if whose is Origin.STUDENT or (whose is Origin.MIXED and value is not None):
             raise BadScore(
                 "the last value of this test comes from the student's code; "
                 "a score has to be worked out by the test"
@@ -255,32 +269,30 @@ def _show_nothing(*things: Any, **options: Any) -> None:
     """IPython's `display`: there is nobody to look."""
 
 
-def _checks_among(names: dict[str, Any]) -> list[str]:
+def given_filename(step: Step) -> str:
+    """The name under which a given cell is compiled."""
+    return f"<given {step.position + 1}>"
+
+
+def pieces(step: Step) -> list[str]:
+    """What of a given cell runs by itself: of imports each line, since one may fail."""
+    return step.source.split("\n") if step.kind == "imports" else [step.source]
+
+
+def checks_among(names: dict[str, Any]) -> frozenset[str]:
     """Names of functions of tito.checks, but those that hand on what a student's returns."""
     own = {n: v for n, v in names.items() if isinstance(v, FunctionType)}
-    return [
+    return frozenset(
         n
         for n, v in own.items()
         if v.__module__.startswith("tito.checks") and v.__name__ not in HAND_ON
-    ]
+    )
 
 
 def _said(runtime: JudgeRuntime) -> str | None:
     """The message of the last `points(...)`."""
     message = runtime.reported[-1][1] if runtime.reported else None
     return tidy(str(message)) if message else None
-
-
-def _compiled(source: str, name: str) -> CodeType:
-    """Code whose tracebacks and `linecache` show the cell's text."""
-    lines = [line + "\n" for line in source.split("\n")]
-    linecache.cache[name] = (len(source), None, lines, name)
-    return _compile(source, name, "exec")
-
-
-def _compile(source: str | ast.AST, name: str, mode: str) -> CodeType:
-    """A cell may await at its top level, as in a notebook."""
-    return compile(source, name, mode, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
 
 
 def _execute(code: CodeType, names: dict[str, Any]) -> Any:

@@ -14,17 +14,13 @@ import sys
 import tempfile
 from typing import Any
 
-from tito.checks import case
 from tito.grading import forkserver
 from tito.grading.engine.fork import ForkEngine, start_warm_student
 from tito.grading.engine.warm import WarmControl, WarmProcess
 from tito.grading.judge import harden, run
-from tito.grading.judge.job import Job, as_bytes, of_module
-from tito.grading.judge.plan import make_plan
-from tito.grading.judge.rebuild import handed_out, rebuild
-from tito.grading.judge.submission import read_submission
-from tito.grading.stage import make_library
-from tito.notebook.names import used
+from tito.grading.judge.ahead import read_ahead
+from tito.grading.judge.job import Job, of_module
+from tito.grading.stage import make_library, readable
 
 LOADED = ("asyncio", "numpy.random", "numpy.linalg", "tito.checks", "tito.grading.engine.fork")
 
@@ -58,6 +54,7 @@ def main(control: int) -> None:
     students.start(False)
     for name in LOADED:
         __import__(name)
+    readable()
 
     known: list[Job] = []
 
@@ -75,18 +72,6 @@ def main(control: int) -> None:
         forkserver.serve(socket.socket(fileno=control), judge, prepare)
     finally:
         students.close()
-
-
-def read_ahead(job: Job) -> None:
-    """Look at the module as at a hand-in of its own: what that finds out, the forks know."""
-    job.handed_out = handed_out(job.master, job.release)
-    submission = read_submission(as_bytes(job.master))
-    plan = make_plan(job.master, rebuild(job.master, submission, job.release, job.handed_out))
-    run.forbidden(plan)
-    for step in plan.steps:
-        for source in {step.source, getattr(step, "shown", step.source)}:
-            used(source)
-            case.read_ahead(source)
 
 
 def _judge(engine: ForkEngine, known: Job, request: dict[str, Any], files: list[int]) -> None:

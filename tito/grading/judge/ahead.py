@@ -1,0 +1,73 @@
+"""What a warm judge finds out about a module, so that its forks know it from the start.
+
+Nothing is decided here and no cell is run: the functions that the forks will call remember what
+they worked out about a text.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+
+import tito.checks
+from tito.checks import case
+from tito.grading.judge import run
+from tito.grading.judge.code import given_code, origin, test_code
+from tito.grading.judge.job import Job, as_bytes
+from tito.grading.judge.messages import filename
+from tito.grading.judge.passes import checks_among, given_filename, pieces
+from tito.grading.judge.plan import GradedTest, Step, make_plan
+from tito.grading.judge.rebuild import handed_out, rebuild
+from tito.grading.judge.submission import read_submission
+from tito.grading.judge.text import parse
+from tito.grading.judge.world import contracts_of
+from tito.notebook.names import used
+
+
+def read_ahead(job: Job) -> None:
+    """Look at the module as if its reference were handed in."""
+    job.handed_out = handed_out(job.master, job.release)
+    submission = read_submission(as_bytes(job.master))
+    plan = make_plan(job.master, rebuild(job.master, submission, job.release, job.handed_out))
+    run.forbidden(plan)
+    for source, writes in plan.contracts:
+        contracts_of(source, writes)
+    students: set[str] = set()
+    checks: set[str] = set()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the module's business
+        for step in plan.steps:
+            used(step.source)
+            if isinstance(step, GradedTest):
+                _test(step, frozenset(students), frozenset(checks))
+            elif step.in_g:
+                _given(step)
+                checks |= _checks_imported(step.source)
+            students |= getattr(step, "defines", frozenset())
+
+
+def _given(step: Step) -> None:
+    for piece in pieces(step):
+        given_code(piece, given_filename(step))
+
+
+def _test(test: GradedTest, students: frozenset[str], checks: frozenset[str]) -> None:
+    name = filename(test)
+    case.read_ahead(test.source)
+    if test_code(test.source, name, True).last is not None:
+        origin(test.source, name, students, checks)
+    if test.has_secret and test.shown.strip():
+        used(test.shown)
+        case.read_ahead(test.shown)
+        test_code(test.shown, name, False)
+
+
+def _checks_imported(source: str) -> set[str]:
+    """Names of checks that a cell imports."""
+    tree = parse(source)
+    found = {}
+    for node in tree.body if tree else []:
+        if isinstance(node, ast.ImportFrom) and node.module == "tito.checks":
+            known = [a for a in node.names if hasattr(tito.checks, a.name)]
+            found |= {a.asname or a.name: getattr(tito.checks, a.name) for a in known}
+    return set(checks_among(found))
