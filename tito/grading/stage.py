@@ -106,9 +106,8 @@ class Stage:
     def prepare(self, limits: Limits) -> None:
         """Write down how the next process is to start, and give it its cells' folder."""
         (self.scratch / ".cells").mkdir(exist_ok=True)
-        readable = [*readable(), *self.libraries]
         config = {
-            "readable": [str(path) for path in readable],
+            "readable": [str(path) for path in [*readable(), *self.libraries]],
             "output": limits.output,
             "limits": {
                 "memory_bytes": limits.memory,

@@ -55,7 +55,6 @@ def main(control: int) -> None:
     for name in LOADED:
         __import__(name)
     readable()
-
     known: list[Job] = []
 
     def prepare(request: dict[str, Any], files: list[int]) -> None:
