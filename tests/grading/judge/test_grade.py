@@ -18,7 +18,10 @@ from tests.grading.judge.samples import (
     test_cell,
 )
 from tito.errors import UserError
+from tito.grading.engine.spawn import SpawnEngine
 from tito.grading.judge import grade
+from tito.grading.judge.job import Job, as_bytes
+from tito.grading.judge.run import Judge
 from tito.grading.limits import Limits
 from tito.notebook import Cell, Notebook
 
@@ -386,6 +389,54 @@ def test_special_casing_the_visible_test_loses_the_hidden_points():
     assert cells["clamp-test"].points == 2
     assert (cells["clamp-hidden"].status, cells["clamp-hidden"].points) == ("failed", 0)
     assert cells["clamp-hidden"].message == "a hidden test failed"
+
+
+class Counting(SpawnEngine):
+    """Counts the student's processes."""
+
+    started = 0
+
+    def start(self, stage, limits):
+        self.started += 1
+        return super().start(stage, limits)
+
+
+def judged(own, nb=None):
+    """How many processes a hand-in took, and the points of its cells."""
+    engine, events = Counting(), []
+    Judge(Job(nb or master(), as_bytes(own), limits=SHORT), events.append, engine).run()
+    points = {e["id"]: e["points"] for e in events if e["event"] == "cell"}
+    return engine.started, points
+
+
+def test_a_right_hand_in_needs_one_process():
+    started, points = judged(hand_in())
+    assert points == {"clamp-test": "2", "double-test": "4", "clamp-hidden": "1"}
+    assert started == 1
+
+
+def test_a_hidden_test_that_fails_is_repeated_in_a_fresh_process():
+    started, points = judged(hand_in("def clamp(x, low, high): return 10"))
+    assert points["clamp-hidden"] == "0"
+    assert started == 2
+
+
+def test_hidden_tests_keep_the_notebooks_order():
+    """Cells below a test change what it finds neither for better nor for worse."""
+    below = Cell("code", CLAMP)
+    own = with_below(hand_in("def clamp(x, low, high): return 10"), below)
+    assert judged(own)[1]["clamp-hidden"] == "0"
+    helper = "def bound(v, low, high): return max(low, min(v, high))\n"
+    uses = helper + "def clamp(x, low, high): return bound(x, low, high)"
+    own = with_below(hand_in(uses), Cell("code", "def bound(*a): return 'spoilt'"))
+    assert judged(own)[1]["clamp-hidden"] == "1"
+    spoils = Cell("code", "import builtins\nbuiltins.min = lambda *a: 'spoilt'")
+    assert judged(with_below(hand_in(), spoils))[1]["clamp-hidden"] == "1"
+
+
+def with_below(notebook, cell):
+    """The cell below the hidden test of clamp, above the last exercise."""
+    return Notebook([*notebook.cells[:5], cell, *notebook.cells[5:]])
 
 
 # -- forbidden routes

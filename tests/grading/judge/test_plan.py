@@ -4,7 +4,7 @@ import pytest
 
 from tests.grading.judge.samples import CLAMP, hand_in, master, solution, test_cell
 from tito.errors import UserError
-from tito.grading.judge.plan import Step, check_master, make_plan
+from tito.grading.judge.plan import Step, check_master, later_cells_change_names, make_plan
 from tito.grading.judge.rebuild import rebuild
 from tito.notebook import Cell, Notebook
 
@@ -118,3 +118,27 @@ def test_a_master_without_graded_cells_is_refused():
 def test_the_students_copy_of_a_hidden_cell_is_empty():
     [hidden] = [t for t in plan_of(hand_in(), hand_in()).tests if t.id == "clamp-hidden"]
     assert hidden.empty
+
+
+@pytest.mark.parametrize(
+    "cells, changes",
+    [
+        ([], False),
+        (["x = 1", "x = 2"], False),  # no solution knows x
+        (["def clamp(*a): return 0"], True),  # a second answer below
+        (["max = min"], False),  # used by a solution, bound once
+        (["max = min", "def max(*a): return 0"], True),
+        (["import math"], False),  # the same import again
+        (["math = None"], False),  # no solution uses it
+        (["from math import floor as max", "min = max"], False),
+    ],
+)
+def test_a_name_bound_twice_makes_the_order_matter(cells, changes):
+    own = Notebook([*hand_in().cells, *(Cell("code", source) for source in cells)])
+    assert later_cells_change_names(plan_of(master(), own)) is changes
+
+
+def test_an_answer_that_is_replaced_makes_the_order_matter():
+    own = hand_in()
+    own.cells.insert(3, solution("clamp", CLAMP))
+    assert later_cells_change_names(plan_of(master(), Notebook(own.cells)))

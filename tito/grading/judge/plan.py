@@ -95,6 +95,28 @@ class Plan:
         return [s for s in self.steps if isinstance(s, GradedTest)]
 
 
+def later_cells_change_names(plan: Plan) -> bool:
+    """Whether a test may find other things once all cells have run than at its own place.
+
+    True where a name that a solution defines or uses is bound by more than one cell: an earlier
+    test must then run before the later cell does.
+    """
+    cells = [s for s in plan.steps if isinstance(s, Step) and s.kind != "imports"]
+    watched = {name for exercise in plan.exercises for name in exercise.names}
+    for step in cells:
+        if step.kind == "solution":
+            watched |= used(without_magics(step.source))
+    earlier: set[str] = set()
+    made: set[str] = set()  # those of the earlier names that were not just imported
+    for step in cells:
+        assigned, imported = bound(without_magics(step.source))
+        if watched & ((assigned & earlier) | (imported & made)):
+            return True
+        earlier |= assigned | imported
+        made |= assigned
+    return False
+
+
 def check_master(master: Notebook) -> None:
     """What would make points wrong for a whole class is refused, by cell."""
     problems: list[UserError] = []

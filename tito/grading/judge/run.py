@@ -27,7 +27,14 @@ from tito.grading.judge.job import Job
 from tito.grading.judge.messages import Context, tidy
 from tito.grading.judge.meter import Meter
 from tito.grading.judge.passes import Book, Outcome, Walk
-from tito.grading.judge.plan import Exercise, GradedTest, Plan, Step, make_plan
+from tito.grading.judge.plan import (
+    Exercise,
+    GradedTest,
+    Plan,
+    Step,
+    later_cells_change_names,
+    make_plan,
+)
 from tito.grading.judge.rebuild import rebuild
 from tito.grading.judge.result import FAILED, LATER, PASSED, TIMEOUT
 from tito.grading.judge.submission import read_submission
@@ -156,10 +163,26 @@ class Judge:
                 for step in plan.steps[: self._how_far(plan, hide)]:
                     self._step(walk, step, hide)
                 self._report([] if hide else list(world.notes))
+                if not hide and self._hidden_left(plan) and not later_cells_change_names(plan):
+                    self._hidden_in_place(plan, world)
+                    self._report([])
                 if job.timing:
                     self.student_seconds += world.own_seconds()
             finally:
                 world.close()
+
+    def _hidden_in_place(self, plan: Plan, world: World) -> None:
+        """Hidden tests in the process that the visible ones left: no second one for a right answer.
+
+        Nothing is shown of that process any more. The first that does not pass ends this; it and
+        those after it run in a fresh process, in the notebook's order, and that counts.
+        """
+        walk = Walk(plan, world, self.twin, self.job.secret, self.book, hide=True, cells_ran=True)
+        for step in plan.steps[: self._how_far(plan, hide=True)]:
+            wanted = self._wanted(step, hide=True)
+            self._step(walk, step, hide=True, only_passes=True)
+            if wanted and step.id not in self.settled:
+                return
 
     def _stage(self) -> Stage:
         job = self.job
@@ -185,13 +208,15 @@ class Judge:
         self.emit({"event": "isolation", "layers": list(world.layers)})
         return is_isolating(world.layers) or self.job.unconfined
 
-    def _step(self, walk: Walk, step: Step | GradedTest, hide: bool) -> None:
+    def _step(
+        self, walk: Walk, step: Step | GradedTest, hide: bool, only_passes: bool = False
+    ) -> None:
         if isinstance(step, Step):
             self.emit({"event": "begin", "label": step.label})
             self.watch.allow(self.job.limits.test)
             walk.step(step)
         elif self._wanted(step, hide):
-            self._test(walk, step, hide)
+            self._test(walk, step, hide, only_passes)
         self.watch.allow(None)
 
     def _wanted(self, step: Step | GradedTest, hide: bool) -> bool:
@@ -202,7 +227,7 @@ class Judge:
             return step.has_secret
         return not step.hidden and bool(step.shown.strip())
 
-    def _test(self, walk: Walk, test: GradedTest, hide: bool) -> None:
+    def _test(self, walk: Walk, test: GradedTest, hide: bool, only_passes: bool) -> None:
         if self.book.spent > self.job.limits.notebook:
             why = f"the notebook used more than {self.job.limits.notebook:g} s before this test"
             self._settle(test, TIMEOUT, Fraction(0), why)
@@ -216,6 +241,8 @@ class Judge:
         self.running = None
         if partly and outcome.status == PASSED and not self.job.visible_only:
             return  # its hidden part decides, in the second walk
+        if only_passes and outcome.status != PASSED:
+            return
         self._settle(test, outcome.status, outcome.points, outcome.message, outcome)
 
     def _hidden_left(self, plan: Plan) -> bool:
