@@ -75,17 +75,17 @@ def decode_dtype(node: Any, depth: int = 0) -> np.dtype:
         if not _PLAIN_DTYPE.fullmatch(node):
             raise WireError(f"dtype {node[:40]!r}")
         return np.dtype(node)
-    _require(type(node) is list and depth < 8, "dtype")
+    require(type(node) is list and depth < 8, "dtype")
     if node[0] == "sub":
         _, base, shape = node
-        _require(len(shape) <= 8 and all(_is_count(n, 1 << 16) and n for n in shape), "dtype")
+        require(len(shape) <= 8 and all(is_count(n, 1 << 16) and n for n in shape), "dtype")
         return np.dtype((decode_dtype(base, depth + 1), tuple(shape)))
     tag, fields, itemsize, aligned = node
-    _require(tag == "rec" and len(fields) <= 256 and _is_count(itemsize, 1 << 20), "dtype")
+    require(tag == "rec" and len(fields) <= 256 and is_count(itemsize, 1 << 20), "dtype")
     formats = [decode_dtype(f, depth + 1) for _, f, _ in fields]
     for (name, _, offset), field in zip(fields, formats):
-        _require(type(name) is str and _is_count(offset, itemsize), "field name or offset")
-        _require(offset + field.itemsize <= itemsize, "field outside its record")
+        require(type(name) is str and is_count(offset, itemsize), "field name or offset")
+        require(offset + field.itemsize <= itemsize, "field outside its record")
     return np.dtype(
         {
             "names": [name for name, _, _ in fields],
@@ -97,12 +97,14 @@ def decode_dtype(node: Any, depth: int = 0) -> np.dtype:
     )
 
 
-def _require(condition: Any, what: str) -> None:
+def require(condition: Any, what: str) -> None:
+    """Raise a WireError unless the other side kept to the form."""
     if not condition:
         raise WireError(what)
 
 
-def _is_count(n: Any, most: int) -> bool:
+def is_count(n: Any, most: int) -> bool:
+    """Whether it is a whole number from 0 to `most` (True is none)."""
     return type(n) is int and 0 <= n <= most
 
 
@@ -140,7 +142,7 @@ def library_name(func: Any) -> str | None:
 def library_function(name: str) -> Any:
     """The function of `library_name`."""
     module, _, attribute = name.partition(" ")
-    _require(module in _FUNCTION_MODULES and attribute.isidentifier(), "library function")
+    require(module in _FUNCTION_MODULES and attribute.isidentifier(), "library function")
     __import__(module)
     return getattr(sys.modules[module], attribute)
 
@@ -291,21 +293,21 @@ class Decoder:
 
     def value(self, node: Any, depth: int = 0) -> Any:
         self._parts += 1
-        _require(self._parts <= MOST_PARTS and depth <= MOST_DEPTH, "value too large")
+        require(self._parts <= MOST_PARTS and depth <= MOST_DEPTH, "value too large")
         kind = type(node)
         if node is None or kind in (bool, int, float, str, bytes):
             return node
-        _require(kind is list and node and type(node[0]) is str, "node")
+        require(kind is list and node and type(node[0]) is str, "node")
         decode = _DECODE.get(node[0])
         return decode(self, node, depth + 1) if decode else self._special(node, self)
 
     def values(self, nodes: Any, depth: int) -> list:
-        _require(type(nodes) is list, "items")
+        require(type(nodes) is list, "items")
         return [self.value(node, depth) for node in nodes]
 
     def array(self, node: list, depth: int) -> Any:
         _, place = node
-        _require(_is_count(place, MOST_ARRAYS), "array number")
+        require(is_count(place, MOST_ARRAYS), "array number")
         return self._arrays[place]
 
     def blob(self, node: list, depth: int) -> bytes:
@@ -316,14 +318,14 @@ class Decoder:
 
     def scalar(self, node: list, depth: int) -> Any:
         dtype, data = decode_dtype(node[1]), self._bytes(node[2], depth)
-        _require(len(data) == dtype.itemsize, "scalar")
+        require(len(data) == dtype.itemsize, "scalar")
         if not data:
             return _zeros((), dtype)[()]
         return np.frombuffer(data, dtype, 1)[0]
 
     def integer(self, node: list, depth: int) -> int:
         data = self._bytes(node[1], depth)
-        _require(len(data) <= MOST_INT_BYTES, "integer")
+        require(len(data) <= MOST_INT_BYTES, "integer")
         return int.from_bytes(data, "little", signed=True)
 
     def bytearray(self, node: list, depth: int) -> bytearray:
@@ -332,7 +334,7 @@ class Decoder:
     def dict(self, node: list, depth: int) -> dict:
         _, keys, values = node
         keys, values = self._keys(keys, depth), self.values(values, depth)
-        _require(len(keys) == len(values), "dict")
+        require(len(keys) == len(values), "dict")
         return dict(zip(keys, values))
 
     def set(self, node: list, depth: int) -> set:
@@ -341,31 +343,31 @@ class Decoder:
     def _keys(self, nodes: list, depth: int) -> list:
         """Keys of a dict or set. Numbers hash predictably: how many may collide is limited."""
         keys = self.values(nodes, depth)
-        _require(len(keys) <= MOST_KEYS, "too many keys")
+        require(len(keys) <= MOST_KEYS, "too many keys")
         hashes: dict[int, int] = {}
         for key in keys:
             h = hash(key)
             hashes[h] = hashes.get(h, 0) + 1
-            _require(hashes[h] <= MOST_SAME_HASH, "keys that collide")
+            require(hashes[h] <= MOST_SAME_HASH, "keys that collide")
         return keys
 
     def _buffer(self, node: list) -> Any:
         _, number = node
-        _require(_is_count(number, MOST_ARRAYS), "buffer number")
+        require(is_count(number, MOST_ARRAYS), "buffer number")
         return self._buffers[number]
 
     def _bytes(self, node: Any, depth: int) -> bytes:
         data = self.value(node, depth)
-        _require(type(data) is bytes, "bytes")
+        require(type(data) is bytes, "bytes")
         return data
 
 
 def _named_tuple(name: Any, fields: list, items: list) -> tuple:
     """A tuple with named fields, like the namedtuple it was."""
-    _require(type(name) is str and len(fields) == len(items) <= 256, "named tuple")
+    require(type(name) is str and len(fields) == len(items) <= 256, "named tuple")
     for field in fields:
         ok = type(field) is str and field.isidentifier() and not keyword.iskeyword(field)
-        _require(ok and not field.startswith("_"), "field name")
+        require(ok and not field.startswith("_"), "field name")
     members: dict[str, Any] = {
         field: property(lambda self, i=i: tuple.__getitem__(self, i))
         for i, field in enumerate(fields)
@@ -380,7 +382,7 @@ def _named_tuple(name: Any, fields: list, items: list) -> tuple:
 
 def _numpy_type(name: Any) -> type:
     kind = getattr(np, name, None) if type(name) is str else None
-    _require(isinstance(kind, type) and issubclass(kind, np.generic), "numpy type")
+    require(isinstance(kind, type) and issubclass(kind, np.generic), "numpy type")
     return kind
 
 
@@ -502,18 +504,18 @@ class ArrayNode:
     def __init__(self, node: Any) -> None:
         number, dtype, shape, strides, writeable, region, offset, content = node
         for n in (number, region, offset, content):
-            _require(type(n) is int and abs(n) < 1 << 62, "array")
-        _require(type(shape) is list and type(strides) is list, "array")
-        _require(len(shape) == len(strides) <= 32 and offset >= 0, "array")
+            require(type(n) is int and abs(n) < 1 << 62, "array")
+        require(type(shape) is list and type(strides) is list, "array")
+        require(len(shape) == len(strides) <= 32 and offset >= 0, "array")
         size = 1
         for n, stride in zip(shape, strides):
-            _require(_is_count(n, 1 << 40) and type(stride) is int, "shape or strides")
+            require(is_count(n, 1 << 40) and type(stride) is int, "shape or strides")
             size *= n
         self.number, self.region, self.offset, self.content = number, region, offset, content
         self.dtype, self.shape, self.strides = decode_dtype(dtype), tuple(shape), tuple(strides)
         self.writeable = writeable is True
         self.nbytes = size * self.dtype.itemsize
-        _require(size <= MOST_BUFFERS, "array too large")
+        require(size <= MOST_BUFFERS, "array too large")
 
     def over(self, memory: np.ndarray) -> np.ndarray:
         """The array, lying in a region's memory."""
@@ -537,10 +539,10 @@ class ArrayNode:
 def elements(buffer: np.ndarray, dtype: np.dtype, shape: Sequence[int]) -> np.ndarray:
     """A C-ordered array over a buffer that must have exactly its size."""
     if 0 in shape or dtype.itemsize == 0:
-        _require(buffer.size == 0, "elements")
+        require(buffer.size == 0, "elements")
         return _zeros(shape, dtype)
     size = int(np.prod(shape, dtype=object)) * dtype.itemsize
-    _require(buffer.size == size, "elements of another size")
+    require(buffer.size == size, "elements of another size")
     return np.ndarray(tuple(shape), dtype, buffer=buffer)
 
 
@@ -599,11 +601,11 @@ def place_span(span: Span, arrays: Sequence[np.ndarray], region: int, encoder: E
 def region_memory(node: Any, buffers: Sequence[Any]) -> tuple[int, np.ndarray]:
     """A region's number and its memory, from its description in a frame."""
     region, length, buffer = node
-    _require(type(region) is int and _is_count(length, MOST_BUFFERS), "region")
+    require(type(region) is int and is_count(length, MOST_BUFFERS), "region")
     if type(buffer) is int and buffer == -1:
         return region, _zeros(length, np.uint8)
-    _require(_is_count(buffer, MOST_ARRAYS), "region")
-    _require(buffers[buffer].size == length, "region of another size")
+    require(is_count(buffer, MOST_ARRAYS), "region")
+    require(buffers[buffer].size == length, "region of another size")
     return region, buffers[buffer]
 
 
@@ -660,7 +662,7 @@ class Link:
                 raise WireError("head")
         total = 0
         for n in sizes:
-            _require(_is_count(n, MOST_BUFFERS), "buffer sizes")
+            require(is_count(n, MOST_BUFFERS), "buffer sizes")
             total += n
         self._left -= length + total
         if total > MOST_BUFFERS or self._left < 0:

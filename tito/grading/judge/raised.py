@@ -94,24 +94,24 @@ class Raised:
     def report(self, node: Any) -> Report:
         """The checked facts of an exception's node."""
         kind, arguments, message, frames, token, handle = node
-        wire._require(type(message) is str, "an error's message")
-        wire._require(type(frames) is list and len(frames) <= 20, "an error's frames")
+        wire.require(type(message) is str, "an error's message")
+        wire.require(type(frames) is list and len(frames) <= 20, "an error's frames")
         for number in (token, handle):
-            wire._require(number is None or type(number) is int, "an error's number")
+            wire.require(number is None or type(number) is int, "an error's number")
         if arguments is not None:
             for argument in arguments:
-                wire._require(type(argument) is not list, "an error's arguments")
+                wire.require(type(argument) is not list, "an error's arguments")
             arguments = tuple(arguments)
         name = kind[1] if kind[0] == "type" else kind[2]
-        wire._require(type(name) is str, "an error's class")
+        wire.require(type(name) is str, "an error's class")
         found = tuple(_code_frame(frame) for frame in frames)
         return Report(name[:80], message[:MOST_TEXT], arguments, found, token, handle)
 
     def exception_class(self, node: list, session: Any, depth: int = 0) -> type:
         """A class of ours for an exception class of the student: same name, same kinship."""
         tag, number, name, bases = node
-        wire._require(tag == "x" and type(number) is int and type(name) is str, "a class")
-        wire._require(type(bases) is list and 0 < len(bases) < 10 and depth < 12, "its bases")
+        wire.require(tag == "x" and type(number) is int and type(name) is str, "a class")
+        wire.require(type(bases) is list and 0 < len(bases) < 10 and depth < 12, "its bases")
         key = (id(session), number)
         found = self._classes.get(key)
         if found is None:
@@ -180,8 +180,8 @@ def _build(kind: type, report: Report) -> Exception:
 def _code_frame(frame: Any) -> CodeFrame:
     cell, line, function, text = frame
     for part in (cell, function, text):
-        wire._require(type(part) is str, "a frame")
-    wire._require(type(line) is int, "a frame")
+        wire.require(type(part) is str, "a frame")
+    wire.require(type(line) is int, "a frame")
     return CodeFrame(cell[:200], line, function[:80], text[:200])
 
 

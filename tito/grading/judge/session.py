@@ -30,9 +30,9 @@ class Answer:
 
     def __init__(self, frame: wire.Frame) -> None:
         _, _, _, worked, node, changed, printed, warned, notices = frame.body
-        wire._require(type(worked) is bool and type(printed) is str, "answer")
-        wire._require(type(changed) is list and type(warned) is list, "answer")
-        wire._require(type(notices) is list and len(notices) <= 100, "answer")
+        wire.require(type(worked) is bool and type(printed) is str, "answer")
+        wire.require(type(changed) is list and type(warned) is list, "answer")
+        wire.require(type(notices) is list and len(notices) <= 100, "answer")
         self.frame = frame
         self.worked, self.node, self.printed = worked, node, printed
         self.changed = [(_place(p), frame.buffers[_place(b)]) for p, b in changed]
@@ -41,12 +41,12 @@ class Answer:
 
 
 def _place(n: Any) -> int:
-    wire._require(type(n) is int and n >= 0, "a number of an array")
+    wire.require(type(n) is int and n >= 0, "a number of an array")
     return n
 
 
 def _text(text: Any) -> str:
-    wire._require(type(text) is str, "text")
+    wire.require(type(text) is str, "text")
     return text
 
 
@@ -103,7 +103,7 @@ class Session:
     def _hello(self, frame: wire.Frame) -> None:
         try:
             kind, layers = frame.body
-            wire._require(kind == "hi" and all(type(n) is str for n in layers), "hello")
+            wire.require(kind == "hi" and all(type(n) is str for n in layers), "hello")
         except wire.BAD_DATA as error:
             raise self.broke_protocol(error) from None
         self.layers = layers
@@ -129,7 +129,7 @@ class Session:
                 self._send_request(["do", lane, nonce], operation, parts, encoder, call)
                 frame = self._wait_for_answer(lane)
             try:
-                wire._require(frame.body[0] == "re" and frame.body[2] == nonce, "not asked for")
+                wire.require(frame.body[0] == "re" and frame.body[2] == nonce, "not asked for")
                 with self.lock:
                     return decode(Answer(frame))
             except wire.BAD_DATA as error:
@@ -268,8 +268,8 @@ class Session:
         if body[0] == "hi" and not self.layers and len(body) == 2:
             return "hi", 0
         kind, lane = body[0], body[1]
-        wire._require(type(kind) is str and KINDS.get(kind) == len(body), "message")
-        wire._require(type(lane) is int and abs(lane) < 1 << 31, "lane")
+        wire.require(type(kind) is str and KINDS.get(kind) == len(body), "message")
+        wire.require(type(lane) is int and abs(lane) < 1 << 31, "lane")
         return kind, lane
 
     # The end

@@ -209,7 +209,7 @@ class World:
             decoder = self._decoder(session, answer.frame, received.arrays)
             found = {}
             for name, how, *rest in answer.node:
-                wire._require(name in wanted, "a name nobody asked for")
+                wire.require(name in wanted, "a name nobody asked for")
                 found[name] = self._bind_one(name, how, rest, decoder)
             return found
 
@@ -230,8 +230,8 @@ class World:
             (node,) = rest
             return decoder.value(node)
         kind, class_name = rest
-        wire._require(how == "p" and kind in ("c", "f", "o"), "proxy")
-        wire._require(type(class_name) is str, "proxy")
+        wire.require(how == "p" and kind in ("c", "f", "o"), "proxy")
+        wire.require(type(class_name) is str, "proxy")
         known = self._bound.get(name)
         if known is None or target_of(known).kind != kind:  # redefined as something else
             self._bound[name] = make_proxy(Target(self, kind, class_name[:80], name=name))
@@ -362,20 +362,30 @@ class World:
         return self._arena is not None
 
     @contextmanager
-    def held(self, cpu: int) -> Iterator[None]:
-        """The process stands still in the block, but for what `let_go` and `timed` do.
+    def pinned(self, cpu: int | None) -> Iterator[None]:
+        """The process runs on one CPU in the block; None where a system cannot say which.
 
-        cpu : where it runs then. Two CPUs of one machine are not equally fast (each shares a core
-              or a cache with somebody), so what is to be compared runs on the same.
+        Two CPUs of one machine are not equally fast: each shares a core or a cache with somebody.
+        So what is to be compared runs on the same.
         """
         session = self._ready()
+        if cpu is not None:
+            session.channel.pin({cpu})
+        try:
+            yield
+        finally:
+            if cpu is not None and session.ended is None:
+                session.channel.pin(os.sched_getaffinity(0))
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """The process stands still in the block, but for what `let_go` and `timed` do."""
+        session = self._ready()
         self._hold(session)
-        session.channel.pin({cpu})
         try:
             yield
         finally:
             if session.ended is None:
-                session.channel.pin(os.sched_getaffinity(0))
                 session.channel.resume()
 
     @contextmanager
@@ -638,7 +648,7 @@ class World:
         kind, number = node[0], node[1]
         if kind == "n":
             return self._bound[number]
-        wire._require(type(number) is int, "number")
+        wire.require(type(number) is int, "number")
         if kind == "h":
             return self._handle(number, node[2], node[3], session)
         if kind == "x":
@@ -654,7 +664,7 @@ class World:
         return self._handle(number, "o", "exception", session)
 
     def _handle(self, number: int, kind: Any, class_name: Any, session: Session) -> Proxy:
-        wire._require(kind in ("c", "f", "o") and type(class_name) is str, "handle")
+        wire.require(kind in ("c", "f", "o") and type(class_name) is str, "handle")
         proxy = session.proxies.get(number)
         if proxy is None:
             target = Target(self, kind, class_name[:80], session=session, number=number)
@@ -673,8 +683,8 @@ class World:
                 received = session.memory.receive(frame, None)
                 decoder = self._decoder(session, frame, received.arrays)
                 args, kwargs = decoder.value(args), decoder.value(kwargs)
-                wire._require(type(args) is tuple and type(kwargs) is dict, "arguments")
-                wire._require(all(type(name) is str for name in kwargs), "keywords")
+                wire.require(type(args) is tuple and type(kwargs) is dict, "arguments")
+                wire.require(all(type(name) is str for name in kwargs), "keywords")
             func = self._callbacks.get(number) if type(number) is int else None
         except wire.BAD_DATA as error:
             raise session.broke_protocol(error) from None
@@ -693,19 +703,19 @@ class World:
 
     def serve_element(self, kind: str, number: Any, rest: list) -> list:
         """Read or write an element of a counted array: [worked, bytes or error]."""
-        wire._require(type(number) is int and type(rest[0]) is int, "element")
+        wire.require(type(number) is int and type(rest[0]) is int, "element")
         array = self._counted.get(number)
         if array is None:
             return [False, ["RuntimeError", ["this array belongs to a test cell that is over"], 0]]
         position = rest[0]
         backend = array._backend
         size = getattr(backend, "array", array).size
-        wire._require(0 <= position < size, "position")
+        wire.require(0 <= position < size, "position")
         try:
             if kind == "rd":
                 return [True, np.asarray(backend.read(position), array.dtype).tobytes()]
-            wire._require(array.flags.writeable and type(rest[1]) is bytes, "a write to an input")
-            wire._require(len(rest[1]) == array.dtype.itemsize, "element")
+            wire.require(array.flags.writeable and type(rest[1]) is bytes, "a write to an input")
+            wire.require(len(rest[1]) == array.dtype.itemsize, "element")
             backend.write(position, np.frombuffer(rest[1], array.dtype, 1)[0])
             return [True, b""]
         except wire.WireError:
@@ -716,28 +726,28 @@ class World:
 
 def _odd_results(told: Any, n: int) -> dict[int, Any]:
     """For each result that was not the array asked for something of its type or form."""
-    wire._require(type(told) is list and len(told) == n, "results")
+    wire.require(type(told) is list and len(told) == n, "results")
     return {i: _other_result(what) for i, what in enumerate(told) if what is not None}
 
 
 def _own_reading(told: Any, n: int) -> tuple[float, list]:
     """(seconds, results) as the process itself says."""
-    wire._require(type(told) is list and len(told) == 2, "a reading")
+    wire.require(type(told) is list and len(told) == 2, "a reading")
     seconds, returned = told
-    wire._require(type(seconds) is float and 0 <= seconds < 1e6, "seconds")
-    wire._require(type(returned) is list and len(returned) == n, "results")
+    wire.require(type(seconds) is float and 0 <= seconds < 1e6, "seconds")
+    wire.require(type(returned) is list and len(returned) == n, "results")
     return max(seconds, 1e-9), returned
 
 
 def _other_result(what: Any) -> Any:
-    wire._require(type(what) is list and len(what) == 3, "a result")
+    wire.require(type(what) is list and len(what) == 3, "a result")
     name, dtype, shape = what
-    wire._require(type(name) is str and (shape is None or type(shape) is list), "a result")
+    wire.require(type(name) is str and (shape is None or type(shape) is list), "a result")
     if name == "NoneType":
         return None
     if shape is None:
         return stand_in(name)
-    wire._require(len(shape) <= 32 and all(wire._is_count(n, 1 << 30) for n in shape), "a result")
+    wire.require(len(shape) <= 32 and all(wire.is_count(n, 1 << 30) for n in shape), "a result")
     return np.broadcast_to(np.zeros((), wire.decode_dtype(dtype)), shape)
 
 
