@@ -197,10 +197,14 @@ class Judge:
         return world
 
     def _how_far(self, plan: Plan, hide: bool) -> int:
-        """Nothing below the last test matters, but a student wants to hear of all cells."""
+        """Nothing below the last test matters, but a student wants to hear of all cells.
+
+        The first walk runs the cells of hidden tests too: it leaves them their process.
+        """
         if self.job.visible_only:
             return len(plan.steps)
-        wanted = (i for i, step in enumerate(plan.steps) if self._wanted(step, hide))
+        walks = (hide, True)
+        wanted = (i for i, s in enumerate(plan.steps) if any(self._wanted(s, w) for w in walks))
         return max(wanted, default=-1) + 1
 
     def _may_run(self, world: World) -> bool:
