@@ -29,11 +29,11 @@ KEEP_MEMORY = {
 
 def package_folders() -> list[str]:
     """Where installed packages are found: folders only, nothing that .pth files or hooks add."""
-    candidates = [p for p in sys.path if Path(p).name in ("site-packages", "dist-packages")]
-    candidates += site.getsitepackages()
+    candidates = [*sys.path, *site.getsitepackages()]  # on Windows the prefix is among these
     if site.ENABLE_USER_SITE:
         candidates.append(site.getusersitepackages())
-    return [p for p in dict.fromkeys(candidates) if os.path.isdir(p)]
+    packages = [p for p in candidates if Path(p).name in ("site-packages", "dist-packages")]
+    return [p for p in dict.fromkeys(packages) if os.path.isdir(p)]
 
 
 def first_folders(stage: Stage) -> list[str]:
@@ -54,7 +54,8 @@ def environment(home: Path) -> dict[str, str]:
         **KEEP_MEMORY,
         **dict.fromkeys(HOMES, str(home)),
         **dict.fromkeys(ONE_THREAD, "1"),
-        "PATH": os.defpath,
+        # Windows looks for libraries there; elsewhere it names programs, and none may be run.
+        "PATH": os.environ.get("PATH", "") if os.name == "nt" else os.defpath,
         "MPLBACKEND": "agg",
     }
 
