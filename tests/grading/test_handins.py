@@ -146,6 +146,21 @@ def test_links_are_named_and_never_followed(tmp_path):
 
 
 @posix
+@pytest.mark.parametrize("name", [b"a\nb", b"caf\xe9", b"red\x1b[31m"])
+def test_odd_names_can_be_printed_and_written(tmp_path, name):
+    folder = os.path.join(os.fsencode(tmp_path), name)
+    try:
+        os.mkdir(folder)
+    except OSError:
+        pytest.skip("this file system takes no such name")
+    with open(os.path.join(folder, b"07_filters.ipynb"), "wb") as file:
+        file.write(OURS)
+    [student] = rows(tmp_path)
+    assert student.isprintable() and student.encode("utf-8")
+    assert rows(tmp_path)[student].read() == OURS
+
+
+@posix
 def test_a_pipe_does_not_hang(tmp_path):
     (tmp_path / "ann").mkdir()
     os.mkfifo(tmp_path / "ann" / "07_filters.ipynb")

@@ -116,11 +116,17 @@ def _folder(root: Path, above: tuple[str, ...], wanted: Wanted) -> Iterable[Entr
     for item in found:
         if _skipped(item.name) or _is_master(item, wanted):
             continue
-        parts, path = (*above, item.name), Path(item.path)
+        parts, path = (*above, _printable(item.name)), Path(item.path)
         kind = _kind(item)
         yield Entry(parts, kind, lambda path=path: _read_file(path))
         if kind == FOLDER:
             yield from _folder(path, parts, wanted)
+
+
+def _printable(name: str) -> str:
+    """A name that can stand in any report: odd bytes and control characters as "?"."""
+    name = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return "".join(c if c.isprintable() else "?" for c in name)
 
 
 def _skipped(name: str) -> bool:
@@ -190,7 +196,7 @@ def _zip_entries(file: Path | io.BytesIO, notes: list[str]) -> list[Entry]:
 def _safe_parts(name: str) -> tuple[str, ...] | None:
     """The path of an entry as parts; None where it is absolute or climbs."""
     name = name.replace("\\", "/")
-    parts = tuple(p for p in name.split("/") if p not in ("", "."))
+    parts = tuple(_printable(p) for p in name.split("/") if p not in ("", "."))
     if name.startswith("/") or ".." in parts or (parts and _DRIVE.match(parts[0])):
         return None
     return parts

@@ -415,6 +415,12 @@ def test_a_right_hand_in_needs_one_process():
     assert started == 1
 
 
+def test_an_exercise_with_hidden_tests_only_needs_no_second_process_either():
+    nb, own = master(), hand_in()
+    nb.cells[6].metadata["tags"] = own.cells[6].metadata["tags"] = ["hidden-tests"]
+    assert judged(own, nb) == (1, {"clamp-test": "2", "clamp-hidden": "1", "double-test": "4"})
+
+
 def test_a_hidden_test_that_fails_is_repeated_in_a_fresh_process():
     started, points = judged(hand_in("def clamp(x, low, high): return 10"))
     assert points["clamp-hidden"] == "0"
