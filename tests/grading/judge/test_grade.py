@@ -143,6 +143,30 @@ def test_everything_an_honest_student_does():
     assert any("ZeroDivisionError" in r for r in result.raised)
 
 
+def test_cells_of_one_number_are_told_apart():
+    """The third cell of the hand-in ends its process, the third of the master has to run."""
+    nb = master()
+    nb.cells.insert(2, Cell("code", "BOUND = 12"))
+    nb.cells[4].source = "assert clamp(BOUND, 0, LIMIT) == 10"
+    nb.cells[5].source = "assert clamp(-BOUND, -3, 3) == -3 and BOUND == 12"
+    nb = Notebook(nb.cells, path=nb.path)
+    own = hand_in("def clamp(x, low, high): return min(max(x, low), high) if x else exit")
+    own.cells.insert(2, Cell("code", "import os\nos._exit(1)"))
+    own.cells.insert(4, Cell("code", "def clamp(*a): return 10"))
+    own.cells.insert(5, Cell("code", CLAMP))
+    result = run(Notebook(own.cells), nb)
+    assert result.points == 7, [(c.id, c.message) for c in result.cells]
+
+
+def test_a_given_cell_that_fails_is_told_once():
+    nb, own = master(), hand_in()
+    for notebook in (nb, own):
+        notebook.cells.insert(2, Cell("code", "1 / 0"))
+    result = run(Notebook(own.cells), Notebook(nb.cells, path=nb.path))
+    assert result.points == 7 and result.deviations == []
+    assert result.raised == ["given cell 3, line 1: ZeroDivisionError: division by zero"]
+
+
 def test_a_copied_cell_below_wins_as_in_jupyter():
     own = hand_in(CLAMP_WRONG)
     own.cells.insert(3, solution("clamp", CLAMP))

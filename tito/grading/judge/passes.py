@@ -161,7 +161,9 @@ class Walk:
                     show(piece, label)
                     _execute(given_code(piece, label), self.given)
             except (Exception, StudentDied, SystemExit) as error:
-                if step.kind != "imports" and not self.hide:
+                # What failed on the student's side as well has been told.
+                told = any(r.startswith(step.label + ",") for r in self.book.raised)
+                if step.kind != "imports" and not self.hide and not told:
                     text = f"{step.label}: this given cell failed in the judge: "
                     self.book.remarks.append(tidy(f"{text}{type(error).__name__}: {error}"))
 

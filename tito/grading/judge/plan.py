@@ -24,7 +24,8 @@ from tito.notebook.points import problem
 
 @dataclass
 class Step:
-    """Code to run. `kind` is "given", "solution", "extra" or "imports" (a test is a GradedTest).
+    """Code to run. Its label is unique: the student's cells are counted in the hand-in, given ones
+    in the master. `kind` is "given", "solution", "extra" or "imports" (a test is a GradedTest).
 
     in_s, in_g : which side runs it
     position : the master cell it belongs to
@@ -213,7 +214,7 @@ def _given(cell: Cell, position: int, of_tests: set[str]) -> list[Step]:
     source = without_magics(cell.source)
     if not source.strip() or used(source) & of_tests:
         return []
-    return [Step("given", cell.label, source, position, in_g=True)]
+    return [Step("given", f"given {cell.label}", source, position, in_g=True)]
 
 
 def _solution(cell: Cell, position: int, rebuilt: Rebuilt, exercise: Exercise) -> list[Step]:
@@ -227,7 +228,7 @@ def _solution(cell: Cell, position: int, rebuilt: Rebuilt, exercise: Exercise) -
         steps[-1].in_s = False
     if lines := import_lines(cell.source):
         source = "\n".join(lines)
-        steps.append(Step("imports", cell.label, source, position, in_s=False, in_g=True))
+        steps.append(Step("imports", f"imports of {cell.label}", source, position, in_s=False, in_g=True))
     return steps
 
 
@@ -237,10 +238,10 @@ def _test(cell: Cell, position: int, exercise: Exercise | None) -> list[Step | G
         steps.append(_graded(cell, position, exercise))
     shown = [] if cell.hidden else import_lines(visible(cell))
     if shown:
-        steps.append(Step("imports", cell.label, "\n".join(shown), position))
+        steps.append(Step("imports", f"imports of {cell.label}", "\n".join(shown), position))
     if cell.role is Role.TEST and (lines := import_lines(cell.source)):
         source = "\n".join(lines)
-        steps.append(Step("imports", cell.label, source, position, in_s=False, in_g=True))
+        steps.append(Step("imports", f"imports of {cell.label}", source, position, in_s=False, in_g=True))
     return steps
 
 

@@ -333,10 +333,9 @@ def _read_by_forbid(plan: Plan, exercise: Exercise) -> tuple[dict[str, str], str
     for step in plan.steps[: max(tests, default=-1) + 1]:
         if not isinstance(step, Step) or not step.in_s or step.kind == "imports":
             continue
-        label = f"given {step.label}" if step.kind == "given" else step.label
-        sources[label] = step.source
+        sources[step.label] = step.source
         if step.kind == "solution" and step.position == exercise.position and start is None:
-            start = label
+            start = step.label
     return sources, start
 
 
