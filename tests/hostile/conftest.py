@@ -24,6 +24,12 @@ def engine(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
+@pytest.fixture
+def fastest() -> str:
+    """One engine only, for what takes long and happens below both."""
+    return ENGINES[-1]
+
+
 @pytest.fixture(scope="session")
 def layers() -> list[str]:
     """What confines student code here."""

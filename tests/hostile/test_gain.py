@@ -182,7 +182,9 @@ INPUTS = {
         "    for old in seen: old[...] = 0\n"
         "    return seen[0][: len(x)]"
     ),
-    "makes the array read-only": "def scaled(x, factor):\n    x.flags.writeable = False\n    return x",
+    "makes the array read-only": (
+        "def scaled(x, factor):\n    x.flags.writeable = False\n    return x"
+    ),
     "resizes what it was given": (
         "def scaled(x, factor):\n    x.resize(0, refcheck=False)\n    return x"
     ),
@@ -192,7 +194,7 @@ INPUTS = {
     "changes the dtype it was given": (
         "def scaled(x, factor):\n    x.dtype = np.int64\n    return x"
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("kind", INPUTS)

@@ -1,0 +1,92 @@
+"""What confined student code while the tests ran is said at their end, and what was not tried."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pytest
+
+REQUIRE = "TITO_REQUIRE_SANDBOX"  # set in CI: a missing layer is a failure there
+FLOOR = ("landlock", "seccomp", "rlimits")  # what every Linux we promise has
+# Folders whose tests are attacks: one that is skipped has not been withstood.
+ATTACKS = ("tests/hostile/", "tests/grading/sandbox/")
+NEEDS = "needs one of"  # the words of every skip for want of a layer
+
+
+def is_attack(nodeid: str) -> bool:
+    return nodeid.startswith(ATTACKS)
+
+
+def count(reports: Iterable[Any]) -> tuple[int, int]:
+    """(attacks tried, attacks skipped) among the reports of a run."""
+    reports = [r for r in reports if is_attack(getattr(r, "nodeid", ""))]
+    skipped = {r.nodeid for r in reports if r.outcome == "skipped"}
+    return len({r.nodeid for r in reports if r.when == "call"} - skipped), len(skipped)
+
+
+def missing(layers: Sequence[str]) -> list[str]:
+    """The layers of the floor that are not there."""
+    return [name for name in FLOOR if not any(layer.startswith(name) for layer in layers)]
+
+
+def active_layers() -> list[str]:
+    """The layers of a student's process here, asked of a real one."""
+    from tito.grading.engine.spawn import SpawnEngine
+    from tito.grading.judge.world import World
+    from tito.grading.stage import make_stage
+
+    with make_stage() as stage:
+        world = World(SpawnEngine(), stage)
+        try:
+            return list(world.layers)
+        finally:
+            world.close()
+
+
+def _reports(terminal: Any) -> list[Any]:
+    return [r for kind in terminal.stats.values() for r in kind if hasattr(r, "when")]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Where the sandbox is required, a run of attacks without its floor has failed."""
+    config = session.config
+    terminal = config.pluginmanager.get_plugin("terminalreporter")
+    if terminal is None or hasattr(config, "workerinput"):
+        return
+    tried, skipped = count(_reports(terminal))
+    if not tried + skipped:
+        return
+    layers = active_layers()
+    lines = [
+        f"sandbox layers: {', '.join(layers) or 'none'}; attacks tried: {tried}; "
+        f"attacks skipped: {skipped}"
+    ]
+    lacking = missing(layers) if sys.platform == "linux" else []
+    if os.environ.get(REQUIRE) and lacking:
+        lines.append(f"{REQUIRE} is set and there is no {', no '.join(lacking)}: the run failed")
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    config.stash[_LINES] = lines
+
+
+_LINES = pytest.StashKey[list[str]]()
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    for line in config.stash.get(_LINES, []):
+        terminalreporter.write_line(line)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Any:
+    """Where the sandbox is required, an attack skipped for want of a layer has failed."""
+    report = yield
+    if report.skipped and os.environ.get(REQUIRE) and is_attack(item.nodeid):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        if NEEDS in reason:
+            report.outcome = "failed"
+            report.longrepr = f"{REQUIRE} is set; {reason}"
+    return report
