@@ -153,7 +153,7 @@ def test_cells_of_one_number_are_told_apart():
     own = hand_in("def clamp(x, low, high): return min(max(x, low), high) if x else exit")
     own.cells.insert(2, Cell("code", "import os\nos._exit(1)"))
     own.cells.insert(4, Cell("code", "def clamp(*a): return 10"))
-    own.cells.insert(5, Cell("code", CLAMP))
+    own.cells.insert(5, Cell("code", CLAMP.replace("    return", "    BOUND\n    return")))
     result = run(Notebook(own.cells), nb)
     assert result.points == 7, [(c.id, c.message) for c in result.cells]
 
