@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 LAYERS = [
     ["errors"],
     ["files"],
-    ["counted", "forbid"],
+    ["counted", "forbid", "inside"],
     ["course"],
     ["notebook"],
     ["export", "lint", "strip", "sync"],
@@ -49,7 +49,14 @@ LAYERS = [
 RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
 
 # What of tito the untrusted side may see: it is staged alone, without the rest.
-STAGED = {"counted", "grading.forkserver", "grading.lanes", "grading.sandbox", "grading.wire"}
+STAGED = {
+    "counted",
+    "inside",
+    "grading.forkserver",
+    "grading.lanes",
+    "grading.sandbox",
+    "grading.wire",
+}
 
 HEAVY = {
     "IPython",

@@ -9,6 +9,7 @@ mistake, not the student's.
 """
 
 from tito.checks.cache import cache_misses
+from tito.checks.claims import claim
 from tito.checks.counting import (
     Trace,
     at_most,
@@ -38,6 +39,7 @@ __all__ = [
     "Trace",
     "at_most",
     "cache_misses",
+    "claim",
     "contents",
     "counts",
     "expect_close",

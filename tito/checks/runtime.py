@@ -66,6 +66,9 @@ class Runtime(Protocol):
     def describe(self, func: Callable) -> str:
         """The function's name as the student wrote it."""
 
+    def claim(self, kind: str, func: Callable, args: tuple, kwargs: dict) -> Any:
+        """A reading that only the process running the function can take, see `tito.inside`."""
+
     def report_points(self, earned: Any, message: str | None) -> None:
         """`points(earned, message)` was called; `earned` is an int, a float or a Fraction."""
 

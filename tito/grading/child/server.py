@@ -336,8 +336,19 @@ def _call(func: Any, /, *args: Any, **kwargs: Any) -> Any:
     return func(*args, **kwargs)
 
 
+def _claim(func: Any, kind: str, args: tuple, kwargs: dict) -> tuple:
+    """(True, the reading, the call's result), or (False, why there is none)."""
+    from tito import inside
+
+    try:
+        return (True, *inside.read(kind, func, args, kwargs))
+    except inside.Unreadable as error:
+        return False, str(error)
+
+
 OPERATIONS: dict[str, Callable[..., Any]] = {
     "call": _call,
+    "claim": _claim,
     "timed": run_in_arena,
     "timed by itself": run_by_own_clock,
     "getattr": getattr,

@@ -23,6 +23,8 @@ from tito.errors import UserError
 from tito.grading.engine.base import Engine
 from tito.grading.engine.spawn import SpawnEngine
 from tito.grading.judge import harden
+from tito.grading.judge.claimed import ClaimCap
+from tito.grading.judge.clean import Clean
 from tito.grading.judge.job import Job
 from tito.grading.judge.messages import Context, tidy
 from tito.grading.judge.meter import Meter
@@ -121,8 +123,11 @@ class Judge:
         self.book = Book(self._context(plan), undone=set(job.undone))
         self._deviations(rebuilt.deviations)
         self._settle_without_running(plan)
+        self.claims = ClaimCap(plan.tests)
         with ExitStack() as self.open:
             self.twin = Twin(plan.steps, self._twin_world)
+            own = {e.position: job.master.cells[e.position].source for e in plan.exercises}
+            self.book.clean = Clean(plan.steps, own, self._twin_world)
             self._walk(plan, hide=False)
             if self._hidden_left(plan):
                 self._walk(plan, hide=True)
@@ -189,7 +194,7 @@ class Judge:
         return make_stage(job.package, job.package_modules, job.files, self.engine.library)
 
     def _twin_world(self, contracts: Mapping[str, Contract]) -> World:
-        """The process of the baselines; it lives as long as the job."""
+        """A process for baselines or claims; it lives as long as the job."""
         stage = self.open.enter_context(self._stage())
         world = World(self.engine, stage, self.job.limits, contracts)
         self.open.callback(world.close)
@@ -247,6 +252,8 @@ class Judge:
             return  # its hidden part decides, in the second walk
         if only_passes and outcome.status != PASSED:
             return
+        outcome, remark = self.claims.limit(test, outcome)
+        self.book.remarks += [remark] if remark else []
         self._settle(test, outcome.status, outcome.points, outcome.message, outcome)
 
     def _hidden_left(self, plan: Plan) -> bool:

@@ -27,7 +27,9 @@ class JudgeRuntime(NotebookRuntime):
 
     baseline : finds the function of the twin process that a function of the test is
     own      : the work is graded for its author alone
+    claims   : takes a reading in the clean child
     reported : (earned, message) of each `points(...)` of the test cell that runs
+    claimed  : whether a claim was asked for in it
     doubt    : whether a measurement in it could not tell which step it is
     measured : what may be said of its last measurement if the cell is hidden
     """
@@ -39,11 +41,14 @@ class JudgeRuntime(NotebookRuntime):
         baseline: Callable[[Callable], Target] | None = None,
         *,
         own: bool = False,
+        claims: Callable[[str, Target, tuple, dict], Any] | None = None,
     ) -> None:
         super().__init__()
         self._baseline = baseline
         self._own = own
+        self._claims = claims
         self.doubt = False
+        self.claimed = False
         self.measured: str | None = None
         self._world = world
         self._secret = secret
@@ -78,6 +83,13 @@ class JudgeRuntime(NotebookRuntime):
             target = target_of(func)
             return target.path or target.class_name
         return super().describe(func)
+
+    def claim(self, kind: str, func: Callable, args: tuple, kwargs: dict) -> Any:
+        """Read in the clean child, not where the rest of the hand-in has run."""
+        self.claimed = True
+        if not isinstance(func, Proxy) or self._claims is None:
+            raise TypeError(f"claim() reads a function of the student's, not {self.describe(func)}")
+        return self._claims(kind, target_of(func), args, kwargs)
 
     def report_points(self, earned: Any, message: str | None) -> None:
         self.reported.append((earned, message))

@@ -7,24 +7,15 @@ as the student's kernel does: same Python, same memory, same border, same clock.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tito.grading import wire
-from tito.grading.judge.contracts import Contract
+from tito.grading.judge.contracts import Contract, Trusted
 from tito.grading.judge.plan import GradedTest, Step
 from tito.grading.judge.proxy import Proxy, Target, target_of
 from tito.grading.judge.world import World
 
 PACKAGE = "tinykernels"
-
-
-@dataclass(frozen=True)
-class _Trusted(Contract):
-    """A baseline may change what it is given: it has copies."""
-
-    def may_write(self, parameter: str) -> bool:
-        return True
 
 
 class Twin:
@@ -55,7 +46,7 @@ class Twin:
         world = self._world
         if source:
             self._run(name, source)
-        self._contracts[name] = _Trusted()
+        self._contracts[name] = Trusted()
         found = world.bind([name]).get(name)
         if not isinstance(found, Proxy):
             why = world.missing(name) or "no given cell defines it"

@@ -1,0 +1,298 @@
+"""The gate in front of claims: which code may run where its assembly or its memory is read.
+
+A claim ("this kernel uses packed instructions") is read in a process that also runs the code it is
+about, so that code must not be able to write the reading. Of a cell only imports, functions,
+classes and constants are kept; the rest (a plot, a print, a call that tries the kernel out) is
+left out and costs nothing. What is kept may not hold a trick: reaching into Numba or NumPy,
+replacing what they define, running text as code. The look is at the syntax alone.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from tito.forbid import python_source
+from tito.notebook.names import bound, used
+
+
+@dataclass(frozen=True)
+class Trick:
+    """Something the gate does not let through: where it stands, what it is."""
+
+    label: str
+    line: int
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.label}, line {self.line}: {self.what}"
+
+
+@dataclass(frozen=True)
+class Passed:
+    """One cell behind the gate: the definitions that are left of it, and its tricks."""
+
+    source: str
+    tricks: list[Trick] = field(default_factory=list)
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Modules that code behind the gate may import; with a star, also what lies below them.
+_MODULES = {
+    "__future__", "collections", "concurrent.futures", "dataclasses", "enum", "functools",
+    "itertools", "math", "numba", "numba.extending", "numba.np.ufunc", "numba.typed",
+    "numba.types", "numpy", "numpy.lib.stride_tricks", "numpy.linalg", "numpy.typing", "threading",
+    "llvmlite", "llvmlite.ir", "tinykernels.*", "tito.checks", "tito.here",
+    "tito.machine", "typing",
+}  # fmt: skip
+_LIBRARIES = ("numba", "numpy")
+
+# Calls that make a constant, at the top of a cell and in decorators.
+_MAKERS = _names(
+    "abs bool bytes complex dict float frozenset int len list max min range round set slice str sum"
+    " tuple"
+)
+_DECORATORS = frozenset({"staticmethod", "classmethod", "property"})
+_REACH = _names(
+    "exec eval compile __import__ open input breakpoint setattr delattr getattr globals locals vars"
+    " memoryview"
+)
+# What a reading is made of, and the ways to other people's namespaces.
+_ATTRIBUTES = _names(
+    "add_overload cr_frame disable_compile enable_caching f_back f_builtins f_globals f_locals"
+    " func_globals get_metadata gi_frame inspect_asm inspect_llvm inspect_types"
+    " nopython_signatures overloads recompile signatures targetctx targetdescr tb_frame"
+)
+# Parts of the libraries themselves.
+_PARTS = _names(
+    "builtins compiler config core ctypeslib f2py fromfile load memmap misc registry runtime sys"
+    " testing"
+)
+_DUNDERS = _names(
+    "__abs__ __add__ __bool__ __call__ __contains__ __doc__ __enter__ __eq__ __exit__ __float__"
+    " __ge__ __getitem__ __gt__ __hash__ __index__ __init__ __int__ __iter__ __le__ __len__ __lt__"
+    " __matmul__ __mul__ __name__ __ne__ __neg__ __next__ __post_init__ __radd__ __repr__ __rmul__"
+    " __setitem__ __slots__ __str__ __sub__ __truediv__"
+)
+# Views whose elements may be assigned: out.flat[i] = 0.
+_VIEWS = frozenset({"flat", "T", "real", "imag"})
+
+
+def cells_behind(
+    name: str, cells: Mapping[str, str], given: Iterable[str], own: Mapping[str, str] | None = None
+) -> dict[str, Passed]:
+    """The cells that a function needs, in their order, each as the gate lets it through.
+
+    name  : the function
+    cells : label -> source of the student's cells up to the test, in order; of those that define a
+            name the last and what it names above it are taken
+    given : sources that are trusted: given cells
+    own   : label -> the master's source of such a cell: statements that stand in it, word for word,
+            pass whatever they are
+    """
+    wanted, taken = {name}, set()
+    for label, source in reversed(cells.items()):
+        code = python_source(source)
+        if wanted & bound(code)[0]:
+            taken.add(label)
+            wanted |= used(code)
+    gate = _Gate(given)
+    return {
+        label: gate.look(label, python_source(source), (own or {}).get(label, ""))
+        for label, source in cells.items()
+        if label in taken
+    }
+
+
+def _imports(sources: Iterable[str]) -> dict[str, str]:
+    """Name -> what it was imported as: "np" -> "numpy", "njit" -> "numba.njit"."""
+    found: dict[str, str] = {}
+    for source in sources:
+        for node in ast.walk(_parsed(python_source(source))):
+            found.update(_imported(node))
+    return found
+
+
+def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
+    if isinstance(node, ast.Import):
+        for a in node.names:
+            yield a.asname or a.name.split(".")[0], a.name if a.asname else a.name.split(".")[0]
+    elif isinstance(node, ast.ImportFrom):
+        for a in node.names:
+            yield a.asname or a.name, f"{node.module or ''}.{a.name}"
+
+
+def _parsed(source: str) -> ast.Module:
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.Module([], [])
+
+
+class _Gate:
+    """The cells of one function on their way through, one after the other."""
+
+    def __init__(self, given: Iterable[str]) -> None:
+        given = [python_source(source) for source in given]
+        self._imports = _imports(given)
+        # What makes other functions: names of given cells, and njit(...) under a name of its own.
+        self._makers = {name for source in given for name in bound(source)[0]}
+
+    def look(self, label: str, source: str, own: str) -> Passed:
+        trusted = {ast.dump(node) for node in _parsed(python_source(own)).body}
+        kept, tricks = [], []
+        for node in _parsed(source).body:
+            known = ast.dump(node) in trusted
+            if not known and not self._is_definition(node):
+                continue
+            if not known:
+                tricks += [Trick(label, line, what) for line, what in self._tricks(node)]
+            self._remember(node)
+            kept.append(node)
+        return Passed("\n".join(map(ast.unparse, kept)), sorted(tricks, key=lambda t: t.line))
+
+    def _remember(self, node: ast.stmt) -> None:
+        self._imports.update(_imported(node))
+        names = bound(ast.unparse(node))[0]
+        self._makers -= names
+        if isinstance(node, ast.Assign) and self._origin(node.value).startswith("numba"):
+            self._makers |= names
+
+    # -- what is kept
+
+    def _is_definition(self, node: ast.stmt) -> bool:
+        if isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)):
+            return True
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+            return self._is_constant(node.value)
+        return False
+
+    def _is_constant(self, value: ast.expr) -> bool:
+        """An expression that runs no code of the student's."""
+        if isinstance(value, ast.Lambda):
+            return True
+        parts = list(ast.walk(value))
+        if any(isinstance(p, (ast.Await, ast.NamedExpr, ast.Lambda)) for p in parts):
+            return False
+        return all(self._is_maker(p.func) for p in parts if isinstance(p, ast.Call))
+
+    def _is_maker(self, func: ast.expr) -> bool:
+        """float, np.array, numba.njit, or what one of them returned: njit(fastmath=True)(f)."""
+        library = self._origin(func).split(".")[0] in ("math", *_LIBRARIES)
+        return library or (isinstance(func, ast.Name) and func.id in _MAKERS)
+
+    def _origin(self, node: ast.expr) -> str:
+        """What the name that an expression begins with was imported as; "" if it was not."""
+        return self._imports.get(_root(node), "")
+
+    # -- what it may not hold
+
+    def _tricks(self, top: ast.stmt) -> Iterator[tuple[int, str]]:
+        """(line, what) of all that a definition may not hold."""
+        text = ast.unparse(top)
+        for name in sorted(bound(text)[0]):
+            if self._is_library_name(name):
+                yield top.lineno, _rebinding(name)
+        for name in sorted(used(text)):
+            if name in _REACH or (name.startswith("__") and name not in _DUNDERS):
+                yield top.lineno, name
+        for node in ast.walk(top):
+            for what in self._trick(node):
+                yield getattr(node, "lineno", top.lineno), what
+
+    def _is_library_name(self, name: str) -> bool:
+        return self._imports.get(name, "").split(".")[0] in _LIBRARIES
+
+    def _trick(self, node: ast.AST) -> Iterator[str]:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield from self._bad_import(node)
+        elif isinstance(node, ast.Attribute):
+            yield from self._bad_attribute(node)
+        elif isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            yield from self._bad_item(node)
+        elif isinstance(node, (ast.Global, ast.Nonlocal)):
+            yield from (_rebinding(n) for n in node.names if self._is_library_name(n))
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield from self._bad_definition(node)
+        elif isinstance(node, ast.Call) and _makes_class(node):
+            yield "type(...) that makes a class"
+
+    def _bad_import(self, node: ast.Import | ast.ImportFrom) -> Iterator[str]:
+        modules = (
+            [a.name for a in node.names] if isinstance(node, ast.Import) else [node.module or "."]
+        )
+        for module in modules:
+            if module not in _MODULES and f"{module.split('.')[0]}.*" not in _MODULES:
+                yield f"import of {module}"
+        for name, target in _imported(node):
+            if self._is_library_name(name) and self._imports[name] != target:
+                yield _rebinding(name)
+            if name == "*" and not target.startswith("tinykernels"):
+                yield "import of *"
+            top, _, last = target.partition(".")
+            if top in _LIBRARIES and last in _PARTS:
+                yield f"import of {target}"
+
+    def _bad_attribute(self, node: ast.Attribute) -> Iterator[str]:
+        name, own = node.attr, _is_own(node)
+        inside = name in _PARTS and self._is_library_name(_root(node))
+        reading = name in _ATTRIBUTES and not own
+        if inside or reading or (name.startswith("__") and name not in _DUNDERS):
+            yield f".{name}"
+        elif name.startswith("_") and name not in _DUNDERS and not own:
+            yield f"the private .{name}"
+        elif not isinstance(node.ctx, ast.Load) and not own:
+            yield f"assigning to .{name} of something else"
+
+    def _bad_item(self, node: ast.Subscript) -> Iterator[str]:
+        """ops["matmul"] = f is fine, kernel.table[key] = f is not."""
+        base = node.value
+        while isinstance(base, ast.Subscript):
+            base = base.value
+        if isinstance(base, ast.Attribute) and not _is_own(base) and base.attr not in _VIEWS:
+            yield f"assigning to .{base.attr}[...] of something else"
+
+    def _bad_definition(self, node: ast.stmt) -> Iterator[str]:
+        if node.name in _ATTRIBUTES or (node.name.startswith("__") and node.name not in _DUNDERS):
+            yield f"defining {node.name}"
+        if isinstance(node, ast.ClassDef) and node.keywords:
+            yield f"class {node.name} with a metaclass or keywords"
+        for decorator in node.decorator_list:
+            if not self._may_decorate(decorator):
+                yield f"the decorator @{ast.unparse(decorator)}"
+
+    def _may_decorate(self, decorator: ast.expr) -> bool:
+        """Numba's, with constant arguments; a given or package's one; dataclass, property."""
+        if isinstance(decorator, ast.Call):
+            values = [*decorator.args, *(k.value for k in decorator.keywords)]
+            if not all(self._is_constant(v) and not isinstance(v, ast.Lambda) for v in values):
+                return False
+        root = _root(decorator)
+        trusted = ("numba", "tinykernels", "functools", "dataclasses")
+        origin = self._origin(decorator).split(".")[0]
+        return root in _DECORATORS or root in self._makers or origin in trusted
+
+
+def _root(node: ast.expr) -> str:
+    """The name that an expression begins with: np of np.add.at(x), or ""."""
+    while isinstance(node, (ast.Attribute, ast.Call)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _makes_class(call: ast.Call) -> bool:
+    of_type = isinstance(call.func, ast.Name) and call.func.id == "type"
+    return of_type and (len(call.args) != 1 or bool(call.keywords))
+
+
+def _is_own(node: ast.Attribute) -> bool:
+    """self.x, cls.x: an attribute of the object that a method belongs to."""
+    return isinstance(node.value, ast.Name) and node.value.id in ("self", "cls", "other")
+
+
+def _rebinding(name: str) -> str:
+    return f"{name} is given another meaning"

@@ -1,0 +1,174 @@
+"""Readings of a function that only the process that runs it can take: assembly, allocations, ...
+
+They are *claims*: whoever wrote the function could also have written what is read. So the judge
+takes them in a process that runs nothing but the cells concerned, and only after a look at their
+syntax (`tito.checks.gate`). The file is copied into the student's side as it stands: it needs the
+standard library and NumPy, and Numba for what Numba compiled.
+"""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+class Unreadable(Exception):
+    """The function has no such reading; the message says why."""
+
+
+def read(kind: str, func: Callable, args: tuple, kwargs: dict) -> tuple[Any, Any]:
+    """(the reading, what the function returned), from calls with these arguments.
+
+    kind : a key of KINDS. The function is called once to warm up, which compiles it, and once or
+           not at all for the reading; each call but the first gets copies of the arguments
+    """
+    spare = copied((args, kwargs))
+    result = func(*args, **kwargs)
+    return KINDS[kind](func, *spare), result
+
+
+def _assembly(func: Callable, args: tuple, kwargs: dict) -> str:
+    return "\n".join(_dispatcher(func).inspect_asm().values())
+
+
+def _llvm(func: Callable, args: tuple, kwargs: dict) -> str:
+    return "\n".join(_dispatcher(func).inspect_llvm().values())
+
+
+def _signatures(func: Callable, args: tuple, kwargs: dict) -> list[str]:
+    return [str(signature) for signature in _dispatcher(func).signatures]
+
+
+def _parfors(func: Callable, args: tuple, kwargs: dict) -> int:
+    """Loops that Numba made parallel, over all signatures."""
+    compiled = _dispatcher(func)
+    found = [compiled.get_metadata(s).get("parfor_diagnostics") for s in compiled.signatures]
+    # Without parallel=True there are diagnostics that know of no code.
+    return sum(each.count_parfors() for each in found if hasattr(each, "func_ir"))
+
+
+def _allocations(func: Callable, args: tuple, kwargs: dict) -> int:
+    """Arrays that compiled code allocated in one call, results too."""
+    _dispatcher(func)
+    from numba.core.runtime import _nrt_python, rtsys
+
+    arguments: list[np.ndarray] = []
+    _map_arrays((args, kwargs), arguments.append)
+    _nrt_python.memsys_enable_stats()
+    before = rtsys.get_allocation_stats().alloc
+    func(*args, **kwargs)
+    # Numba also allocates a small record for each array that comes in from Python.
+    return rtsys.get_allocation_stats().alloc - before - len(arguments)
+
+
+def _peak_bytes(func: Callable, args: tuple, kwargs: dict) -> int:
+    """The most memory that one call held beyond what was there before, results too."""
+    was_tracing = tracemalloc.is_tracing()
+    gc.collect()
+    if not was_tracing:
+        tracemalloc.start()
+    try:
+        tracemalloc.reset_peak()
+        before = tracemalloc.get_traced_memory()[0]
+        func(*args, **kwargs)
+        return tracemalloc.get_traced_memory()[1] - before
+    finally:
+        if not was_tracing:
+            tracemalloc.stop()
+
+
+def _products(func: Callable, args: tuple, kwargs: dict) -> list[tuple]:
+    """(name, shapes of the operands) of each product of arrays in one call, in order."""
+    seen: list[tuple] = []
+
+    class Recorded(_Recorded):
+        log = seen
+
+    func(*_map_arrays(args, Recorded.of), **_map_arrays(kwargs, Recorded.of))
+    return seen
+
+
+KINDS: dict[str, Callable[[Callable, tuple, dict], Any]] = {
+    "assembly": _assembly,
+    "llvm": _llvm,
+    "signatures": _signatures,
+    "parfors": _parfors,
+    "allocations": _allocations,
+    "peak_bytes": _peak_bytes,
+    "products": _products,
+}
+
+
+def _dispatcher(func: Callable) -> Any:
+    """The function as Numba compiled it; anything that only looks like it is refused."""
+    try:
+        from numba.core.registry import CPUDispatcher
+    except ImportError:
+        raise Unreadable("Numba is not installed") from None
+    if type(func) is not CPUDispatcher:
+        name = getattr(func, "__name__", type(func).__name__)
+        raise Unreadable(f"{name} is no function that Numba compiled")
+    return func
+
+
+_PRODUCTS = (
+    *("matmul", "dot", "einsum", "tensordot", "inner", "outer", "vdot", "vecdot", "matvec"),
+    *("vecmat", "kron", "multi_dot"),
+)
+
+
+class _Recorded(np.ndarray):
+    """An array that notes the shapes of each product it takes part in; so do its views."""
+
+    log: list[tuple]
+
+    @classmethod
+    def of(cls, array: np.ndarray) -> _Recorded:
+        return array.view(cls)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, out=None, **kwargs):
+        self._note(ufunc.__name__, inputs)
+        if out is not None:
+            kwargs["out"] = tuple(map(_plain, out))
+        result = getattr(ufunc, method)(*map(_plain, inputs), **kwargs)
+        return out[0] if out is not None and len(out) == 1 else _map_arrays(result, self.of)
+
+    def __array_function__(self, func, types, args, kwargs):
+        self._note(func.__name__, args)
+        out = kwargs.get("out")
+        result = func(*_map_arrays(args, _plain), **_map_arrays(kwargs, _plain))
+        return out if isinstance(out, np.ndarray) else _map_arrays(result, self.of)
+
+    def dot(self, other, out=None):
+        self._note("dot", (self, other))
+        result = np.ndarray.dot(_plain(self), _plain(other), *([] if out is None else [out]))
+        return result if out is not None else _map_arrays(result, self.of)
+
+    def _note(self, name: str, operands: tuple) -> None:
+        if name in _PRODUCTS:
+            shapes = [o.shape for o in operands if isinstance(o, np.ndarray)]
+            self.log.append((name, shapes))
+
+
+def _plain(value: Any) -> Any:
+    return value.view(np.ndarray) if isinstance(value, _Recorded) else value
+
+
+def copied(value: Any) -> Any:
+    """The value with arrays of its own, in the same order of memory."""
+    return _map_arrays(value, lambda array: np.array(array, order="K"))
+
+
+def _map_arrays(value: Any, change: Callable[[np.ndarray], Any]) -> Any:
+    """The value with its arrays changed, inside lists, tuples and dicts too."""
+    if isinstance(value, np.ndarray):
+        return change(value)
+    if type(value) in (list, tuple):
+        return type(value)(_map_arrays(item, change) for item in value)
+    if type(value) is dict:
+        return {key: _map_arrays(item, change) for key, item in value.items()}
+    return value
