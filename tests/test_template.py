@@ -7,6 +7,7 @@ import pytest
 from tito import template
 from tito.course import Course
 from tito.errors import UserError
+from tito.grading.judge import grade
 from tito.lint import lint_file
 from tito.notebook import load
 from tito.notebook.model import exercises
@@ -29,6 +30,14 @@ def test_the_template_passes_lint(course, half):
 
 def test_the_pair_is_in_step_as_it_has_to_be_committed(course):
     assert check(template.create(course, "07_numba")) is None
+
+
+@pytest.mark.parametrize("secret", [b"a", b"d"])  # inputs whose sums cancel
+def test_the_reference_earns_every_point_of_its_own_tests(course, secret):
+    master = load(template.create(course, "07_numba").py)
+    result = grade(master, master, secret=secret)
+    assert [(c.id, c.message) for c in result.cells if c.status == "failed"] == []
+    assert result.points == result.max_points == 4
 
 
 def test_the_exercise_has_all_its_cells(course):

@@ -198,9 +198,20 @@ def ensure_in_step(ref: ModuleRef) -> Path:
     read as it is.
     """
     paired = ref.py.exists() and ref.ipynb.exists()
+    if ref.given is None and not ref.source.exists():
+        raise _not_there(ref)
     if paired and (ref.given is None or ref.folder.resolve().name == ref.name):
         sync(ref)
     return ref.source
+
+
+def _not_there(ref: ModuleRef) -> UserError:
+    """Nothing to read; a notebook that lies beside under another name may be what is looked for."""
+    others = sorted(p.name for p in ref.folder.glob("*.ipynb"))
+    hint = f"tito start {ref.name} brings a fresh one"
+    if others:
+        hint = f"rename {others[0]!r} back to {ref.source.name}, or {hint}"
+    return UserError("no such notebook", path=ref.source, hint=hint, code=2)
 
 
 def saved(path: Path) -> str:

@@ -196,9 +196,9 @@ def axpy_loops(a, x, y):
     ### BEGIN SOLUTION
     if x.shape != y.shape:
         raise ValueError(f"x has shape {x.shape} and y {y.shape}: they must be as long")
-    result = np.zeros(x.shape, x.dtype)
+    result = np.empty(x.shape, x.dtype)
     for i in range(x.shape[0]):
-        result[i] = a * x[i] + y[i]
+        result[i] = float(a) * float(x[i]) + float(y[i])
     return result
     ### END SOLUTION
 

@@ -128,6 +128,12 @@ def test_in_a_kit_there_is_nothing_to_check(kit, command, capsys):
     assert "kit" in capsys.readouterr().err
 
 
+def test_in_a_kit_no_module_is_made(kit, capsys):
+    assert main(["new", "08_simd"]) == 2
+    assert "kit" in capsys.readouterr().err
+    assert not (kit.parent / "08_simd").exists()
+
+
 @pytest.fixture
 def demo_course(tmp_path, monkeypatch):
     course = make_course(tmp_path)

@@ -70,6 +70,14 @@ def test_the_table_names_everybody_and_the_code_says_one_was_not_graded(course, 
     assert out.rstrip().split("\n")[-1].startswith("next: tito grade run")
 
 
+def test_what_to_type_next_can_be_typed_where_names_hold_blanks(course, capsys):
+    spaced = course / "hand ins"
+    (course / "ann").rename(spaced)
+    main(["grade", "run", str(spaced), "--master", str(course / "fields.py")])
+    last = capsys.readouterr().out.rstrip().split("\n")[-1]
+    assert f'tito grade run "{spaced}" --master' in last
+
+
 def test_all_graded_is_zero_whatever_the_points(course, capsys):
     for student in ("cy", "dee"):
         for file in (course / student).iterdir():

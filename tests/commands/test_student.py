@@ -148,6 +148,17 @@ def test_submit_names_what_is_open_and_where_to_upload(own, call):
     assert (own.root / "submit/02_demo.zip").is_file()
 
 
+def test_submit_tells_of_an_exercise_that_does_not_parse(own, call):
+    timed = "#| export\n%timeit 1\n" + RIGHT["weigh"].partition("\n")[2]
+    fill_in(notebook(own), {"weigh": timed})
+    assert not [line for line in call("submit", "02")[1] if "mend this first" in line]
+    fill_in(notebook(own), {"weigh": RIGHT["weigh"] + "    return x @\n"})
+    code, lines, _ = call("submit", "02")
+    assert code == 0
+    (said,) = [line for line in lines if "mend this first" in line]
+    assert "(weigh), line" in said and "no valid Python" in said
+
+
 def test_a_submitted_zip_is_a_hand_in(own, call, tmp_path):
     fill_in(notebook(own), RIGHT)
     assert call("submit", "02", "--out", tmp_path / "in" / "ada")[0] == 0
@@ -156,6 +167,15 @@ def test_a_submitted_zip_is_a_hand_in(own, call, tmp_path):
         (found,) = handins.find_handins(place, wanted).handins
         assert found.status == "graded", found.reason
         assert found.read() == notebook(own).read_bytes()
+
+
+@pytest.mark.parametrize("command", ["test", "export", "submit"])
+def test_a_renamed_notebook_is_named(own, call, command):
+    notebook(own).rename(notebook(own).with_name("my demo.ipynb"))
+    code, _, err = call(command, "02")
+    assert code != 0
+    assert "no such notebook" in err
+    assert "rename 'my demo.ipynb' back to 02_demo.ipynb" in err
 
 
 def test_submit_of_a_conflicting_pair_stops(own, call):

@@ -57,6 +57,7 @@ def test_nothing_of_the_authors_workshop_goes_along(course, made):
     assert not [n for n in names if n.startswith("tests/") or "mutants" in n or ".git/" in n]
     assert not [n for n in names if n.startswith("modules/") and n.endswith(".py")]
     assert not [n for n in names if "__pycache__" in n]
+    assert "tito/template.py" not in names  # it holds the answers of a module just begun
 
 
 def test_caches_and_hidden_files_stay_at_home(course, tmp_path):

@@ -78,9 +78,14 @@ def lint(args: Namespace) -> int:
 
 def new(args: Namespace) -> int:
     """Make the template of a module, both halves."""
+    course = find_course()
+    if course.is_kit:
+        raise UsageError(
+            "modules are written in the course's repository, not in a kit", path=course.root
+        )
     from tito.template import create
 
-    ref = create(find_course(), args.name)
+    ref = create(course, args.name)
     here = Path.cwd()
     folder = ref.folder.relative_to(here) if ref.folder.is_relative_to(here) else ref.folder
     print(f"made {folder / ref.py.name} and its notebook")

@@ -222,6 +222,8 @@ def submit(args: Namespace) -> int:
     ):
         if names:
             print(f"  {label}: {', '.join(names)}")
+    for trouble in packed.troubles:
+        print(f"  mend this first: {trouble}")
     if packed.open:
         print("  you can hand in as it is; to add something, save it and call tito submit again")
     print(f"wrote {shown(packed.path)}")

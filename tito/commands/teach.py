@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tito.commands.words import quoted
 from tito.course import Course, ModuleRef, find_course
 from tito.errors import UsageError, UserError
 from tito.files import write_atomic
@@ -166,8 +167,9 @@ def _deliver(target: str | None, text: str) -> None:
 def _next(args: argparse.Namespace) -> str:
     if args.json:
         return f"every message stands in {args.json}"
-    which = f"--module {args.module}" if args.module else f"--master {args.master}"
-    return f"next: tito grade run {args.handins} {which} --json results.json"
+    which = ("--module", args.module) if args.module else ("--master", args.master)
+    words = " ".join(quoted(str(word)) for word in (args.handins, *which))
+    return f"next: tito grade run {words} --json results.json"
 
 
 class _Progress:

@@ -28,6 +28,9 @@ MANIFEST = f"{RELEASED}/manifest.json"
 # Never part of a kit, wherever they lie.
 _SKIPPED = ("__pycache__", ".ipynb_checkpoints")
 
+# Of tito: the model of a module holds answers, and a new module begins with them.
+_AUTHORS_ONLY = ("template.py",)
+
 
 @dataclass(frozen=True)
 class Kit:
@@ -175,6 +178,7 @@ def _tito() -> dict[str, bytes]:
     return {
         str(PurePosixPath("tito", *path.relative_to(home).parts)): path.read_bytes()
         for path in _files(home)
+        if path.name not in _AUTHORS_ONLY
     }
 
 

@@ -114,6 +114,7 @@ def of_module(course: Course, ref: ModuleRef) -> Progress:
     release = kit.released(course, ref.name)
     total = len(release.of_role(Role.SOLUTION))
     remark, made = "", "no"
+    written, last = 0, {}
     try:
         path = ref.source
         written = total - len(unanswered(release, load(path)).exercises)
@@ -122,7 +123,7 @@ def of_module(course: Course, ref: ModuleRef) -> Progress:
         if last and last.get("content") != digest(path):
             remark = "changed since the last test"
     except UserError as error:
-        written, last, remark = 0, {}, error.message
+        remark = f"{error.cell}: {error.message}" if error.cell else error.message
     return Progress(
         name=ref.name,
         written=written,

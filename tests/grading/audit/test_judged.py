@@ -116,8 +116,8 @@ def test_a_mutant_of_nothing_is_named(change, says):
 
 def test_two_hand_made_mutants_an_exercise_are_wanted():
     found = list(judged.hand_made(small_master(), [SMALLEST], Answers()))
-    assert "largest has 1 hand-made mutants, 2 are wanted" in found
-    assert "double has 0 hand-made mutants, 2 are wanted" in found
+    assert "largest has 1 hand-made mutants, 2 are wanted (tests/mutants/README.md)" in found
+    assert "double has 0 hand-made mutants, 2 are wanted (tests/mutants/README.md)" in found
     enough = [SMALLEST, SMALLEST, THREE_TIMES, THREE_TIMES]
     found = list(judged.hand_made(small_master(), enough, Answers()))
     assert not [p for p in found if "are wanted" in p]

@@ -107,7 +107,8 @@ def _too_few(master: Notebook, mutants: list[HandMade]) -> Iterator[str]:
         mine = [m for m in mutants if m.exercise == one]
         wrong = sum(m.forbidden is None for m in mine)
         if exercise.tests and wrong < LEAST_HAND_MADE:
-            yield f"{one} has {wrong} hand-made mutants, {LEAST_HAND_MADE} are wanted"
+            wanted = f"{LEAST_HAND_MADE} are wanted (tests/mutants/README.md)"
+            yield f"{one} has {wrong} hand-made mutants, {wanted}"
         directive = exercise.solution.directive("forbid")
         for name in directive.words if directive else []:
             if name not in {m.forbidden for m in mine}:
