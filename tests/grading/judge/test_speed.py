@@ -7,7 +7,7 @@ honest kernel is 3 times as fast as the baseline, and 2 times is the full step.
 from __future__ import annotations
 
 import contextlib
-import os
+import subprocess
 import sys
 import time
 
@@ -106,14 +106,16 @@ def memo_by_content(x):
     return _by_content[key]
 
 # A thread looks at the memory that inputs come to, and computes before the clock starts.
-_places, _ready = {}, {}
+_places, _ready, sweeps = {}, {}, 0
 
 def _look():
+    global sweeps
     while True:
         for x in list(_places.values()):
             key = float(x[0]), float(x[-1])
             if key not in _ready:
                 _ready[key] = work(x.copy(), 120)
+        sweeps += 1
         time.sleep(0.0003)
 
 def ahead(x):
@@ -331,13 +333,20 @@ def test_the_work_ahead_is_seen_by_a_naive_clock(fresh, monkeypatch):
 
 @contextlib.contextmanager
 def _naive_turn(self, session):
-    time.sleep(0.05)  # the inputs lie there already
+    """The inputs lie there, and the judge has something else to do until all is computed."""
+
+    def sweeps():
+        return self.bind(["sweeps"]).get("sweeps", 0)
+
+    before = sweeps()
+    while before and sweeps() < before + 2:
+        time.sleep(0.005)
     session.charged = session.channel.cpu_seconds()
     yield
 
 
 def test_a_process_out_of_turn_stands_still(shared):
-    with shared.world.held(min(os.sched_getaffinity(0))):
+    with shared.world.held():
         time.sleep(0.01)  # a signal takes a moment
         before = shared.world._session.channel.thread_seconds()
         time.sleep(0.05)
@@ -395,3 +404,34 @@ def test_where_no_clock_can_be_read_ones_own_reading_serves_oneself_alone(fresh,
     assert (found.earned, found.doubt) == (2, True), "values alone, and it says so"
     with pytest.raises(CheckFailed):
         fresh.speed("wrong", own=False)
+
+
+# -- a busy machine
+
+
+@contextlib.contextmanager
+def burners(n=2):
+    """So many processes that use a CPU each."""
+    started = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(n)]
+    try:
+        yield
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+
+
+def test_a_busy_machine_changes_no_points(shared):
+    with burners():
+        fast = [shared.speed("honest") for _ in range(10)]
+        slow = [shared.speed("half_speed", half=None) for _ in range(10)]
+    assert [found.earned for found in fast] == [2] * 10
+    assert [found.earned for found in slow] == [0] * 10
+    assert sum(found.doubt for found in [*fast, *slow]) <= 1
+
+
+def test_without_seccomp_foreign_work_is_graded_by_values(fresh):
+    fresh.world.layers.remove("seccomp")
+    found = fresh.speed("half_speed")
+    assert (found.earned, found.doubt) == (2, True)
+    assert fresh.speed("half_speed", own=True).earned == 0

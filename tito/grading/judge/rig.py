@@ -72,14 +72,24 @@ def judge_rig(student: Target, baseline: Target, *, own: bool) -> Iterator[Outsi
     targets = {STUDENT: student, BASELINE: baseline}
     measured = all(target.world.is_measured_outside for target in targets.values())
     # Without seccomp another process could do the work, and no clock of this one would see it.
-    if not measured or not (own or "seccomp" in student.world.layers):
-        yield OwnRig(targets) if own else BlindRig(targets)
-        return
-    cpu = random.choice(sorted(os.sched_getaffinity(0)))
+    measured = measured and (own or "seccomp" in student.world.layers)
+    cpu = _some_cpu()
     with ExitStack() as stack:
         for target in targets.values():
-            stack.enter_context(target.world.held(cpu))
-        yield OutsideRig(targets)
+            stack.enter_context(target.world.pinned(cpu))
+            if measured:
+                stack.enter_context(target.world.held())
+        if measured:
+            yield OutsideRig(targets)
+        else:
+            yield OwnRig(targets) if own else BlindRig(targets)
+
+
+def _some_cpu() -> int | None:
+    """One of the CPUs that may be used; None where processes cannot be told."""
+    if not hasattr(os, "sched_setaffinity"):
+        return None
+    return random.choice(sorted(os.sched_getaffinity(0)))
 
 
 def _ordinary(target: Target, call: Call) -> Any:
