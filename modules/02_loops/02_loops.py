@@ -316,14 +316,15 @@ for value in (0, -1):
         hint="below the minimum: ValueError, with the argument's name in its message",
     )
 
-expect_raises(
-    ValueError,
-    check_matmul,
-    ramp(2, 3),
-    ramp(4, 2),
-    match=r"(?s)(?=.*\(2, 3\)).*\(4, 2\)",
-    hint="the inner sizes 3 and 4 must agree, the outer ones need not; show both shapes",
-)
+for shape in ("2, 3", "4, 2"):
+    expect_raises(
+        ValueError,
+        check_matmul,
+        ramp(2, 3),
+        ramp(4, 2),
+        match=shape,
+        hint="the inner sizes 3 and 4 must agree, the outer ones need not; show both shapes",
+    )
 for m, k, n in ((3, 3, 3), (2, 3, 4), (7, 0, 5)):
     sizes = expect_unchanged(check_matmul, ramp(m, k), ramp(k, n))
     expect_equal(sizes, (m, k, n), hint="a is (m, k) and b is (k, n)")
@@ -457,9 +458,11 @@ for x in (ramp(7), ramp(3, 5), ramp(0), special):
     try:
         got = expect_unchanged(relu_loops, x)
     except ValueError as error:
+        one = "one index for two axes: x[i] is a whole row"
+        cause = one if x.ndim == 2 else "x has one axis here, and the code asks for two"
         raise CheckFailed(
             f"relu_loops  x {x.shape}: {error}\n"
-            "  likely    one index for two axes: x[i] is a whole row\n"
+            f"  likely    {cause}\n"
             "  try       np.ndindex(*x.shape) walks one axis or two"
         ) from None
     causes = {
@@ -641,7 +644,7 @@ for m, k, n in ((2, 2, 2), (2, 3, 4), (5, 1, 3), (3, 0, 2)):
         "b is read as b[j, p]: that is a times b transposed": lambda: matmul_spec(a, b.T),
         "a is read as a[p, i]: that is a transposed times b": lambda: matmul_spec(a.T, b),
     }
-    hint = "c is (m, n), and an empty sum is 0: start from np.zeros"
+    hint = "c is (m, n); each element sums all k products anew, and an empty sum is 0"
     scale = product_magnitude(a, b)
     case = f"a ({m}, {k}), b ({k}, {n})"
     expect_close(got, want, inner=k, scale=scale, likely=causes, hint=hint, case=case)
