@@ -3,7 +3,7 @@
 READERS = {
     "open": "return open(path).read()",
     "descriptor": "return os.read(os.open(path, os.O_RDONLY), 99)",
-    "path handle": "return os.read(os.open(path, os.O_PATH), 99)",
+    "path handle": "return open(f'/proc/self/fd/{os.open(path, os.O_PATH)}').read()",
     "link": "os.symlink(path, 'door')\nreturn open('door').read()",
     "hard link": "os.link(path, 'copy')\nreturn open('copy').read()",
     "copy": "import shutil\nshutil.copy(path, 'copy')\nreturn open('copy').read()",
@@ -36,7 +36,7 @@ READERS = {
     "changed root": "os.chroot('/')\nreturn open(path).read()",
     "shell": "import subprocess\nreturn subprocess.check_output(['cat', path])",
     "database": (
-        "import sqlite3\nfile = sqlite3.connect(f'file:{path}?mode=ro', uri=True)\n"
-        "return file.execute('pragma page_count').fetchall()"
+        "import sqlite3\nfile = sqlite3.connect(os.path.dirname(path) + '/gradebook.db')\n"
+        "return file.execute('select points from grades').fetchall()"
     ),
 }

@@ -7,7 +7,9 @@ not. So points would show that it worked, and the same attempt with an open door
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -42,6 +44,19 @@ def points_of(attempt: str, engine: str) -> int:
     return int(result.points)
 
 
+def works_outside(attempt: str) -> bool:
+    """Whether an attempt succeeds in a plain Python: what fails there too proves nothing here."""
+    body = "\n    ".join(attempt.split("\n"))
+    code = f"import os\ndef attempt():\n    {body}\nassert attempt()"
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True)
+    return done.returncode == 0
+
+
+# These need what a plain user has not, or replace the process that would have told.
+NOT_EVERYWHERE = {"changed root", "raw", "exec"}
+
+
 def test_an_attempt_that_works_earns_everything(engine):
     """The door stands open here: what follows can fail."""
     write = "open('mine.txt', 'w').write('x')\nreturn open('mine.txt').read()"
@@ -56,6 +71,19 @@ def test_no_way_to_read_a_file_outside_works(how, engine, outside, layers):
     needs(layers, "landlock", "mounts")
     attempt = f"path = {str(outside / 'answers.py')!r}\n{READERS[how]}"
     assert points_of(attempt, engine) == 0
+
+
+@pytest.mark.parametrize("kind", ["READERS", "WRITERS", "NETWORK", "PROCESSES"])
+def test_each_of_these_works_where_nothing_confines(kind, outside, listener):
+    """Hard links, moves and the like are tried on files that are there for them."""
+    for how, attempt in globals()[kind].items():
+        if how in NOT_EVERYWHERE:
+            continue
+        path = outside / f"{how}.py"
+        path.write_text("x = 1\n")
+        attempt = f"path = {str(path)!r}\n{attempt}".replace("PORT", str(listener.port))
+        extra = "import socket\n" if kind == "NETWORK" else ""
+        assert works_outside(extra + attempt + "\nreturn True"), how
 
 
 @pytest.mark.parametrize(
@@ -115,7 +143,8 @@ WRITERS = {
     "a new folder": "os.mkdir(os.path.dirname(path) + '/folder')",
     "through a link": "os.symlink(path, 'door'); open('door', 'a').write('mine')",
     "database": (
-        "import sqlite3; c = sqlite3.connect(path); c.execute('create table t (x)'); c.commit()"
+        "import sqlite3; book = sqlite3.connect(os.path.dirname(path) + '/gradebook.db')\n"
+        "book.execute('update grades set points = 99'); book.commit()"
     ),
 }
 
@@ -137,7 +166,11 @@ NETWORK = {
     "ipv6": "s = socket.socket(socket.AF_INET6); s.connect(('::ffff:127.0.0.1', PORT))",
     "raw": "s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)",
     "server": "s = socket.create_server(('127.0.0.1', 0))",
-    "url": "import urllib.request as u; u.urlopen('http://127.0.0.1:PORT/', timeout=1)",
+    "url": (
+        "import urllib.request as u\n"
+        "try: u.urlopen('http://127.0.0.1:PORT/', timeout=1)\n"
+        "except ConnectionResetError: pass  # somebody was there"
+    ),
     "system call": (
         "import ctypes; libc = ctypes.CDLL(None); fd = libc.socket(2, 1, 0)\nassert fd >= 0"
     ),
