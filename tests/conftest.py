@@ -90,3 +90,14 @@ def pytest_runtest_makereport(item: pytest.Item) -> Any:
             report.outcome = "failed"
             report.longrepr = f"{REQUIRE} is set; {reason}"
     return report
+
+
+@pytest.fixture(params=["fork", "spawn"])
+def any_engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What grades, grades with each engine in turn, and what the test says holds with both."""
+    from tito.grading.engine.warm import forking_works
+
+    if request.param == "fork" and not forking_works():
+        pytest.skip("this system cannot fork as the fork engine needs it")
+    monkeypatch.setenv("TITO_ENGINE", request.param)
+    return request.param

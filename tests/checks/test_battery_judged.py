@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.checks.battery import GIVEN, PAIRS
+from tito.grading.engine.warm import forking_works
 from tito.grading.judge import CellResult, grade
 from tito.notebook import Cell, Notebook
 
@@ -34,19 +35,26 @@ def _notebook(kernels: str) -> Notebook:
     return Notebook(cells, path=Path("battery.ipynb"))
 
 
-def _judged(kernels: str) -> dict[str, CellResult]:
-    result = grade(_notebook("right"), _notebook(kernels))
+def _judged(kernels: str, engine: str) -> dict[str, CellResult]:
+    result = grade(_notebook("right"), _notebook(kernels), engine=engine)
     return {pair.name: cell for pair, cell in zip(PAIRS, result.cells)}
 
 
-@pytest.fixture(scope="module")
-def right() -> dict[str, CellResult]:
-    return _judged("right")
+@pytest.fixture(scope="module", params=["fork", "spawn"])
+def engine(request: pytest.FixtureRequest) -> str:
+    if request.param == "fork" and not forking_works():
+        pytest.skip("this system cannot fork as the fork engine needs it")
+    return request.param
 
 
 @pytest.fixture(scope="module")
-def wrong() -> dict[str, CellResult]:
-    return _judged("wrong")
+def right(engine: str) -> dict[str, CellResult]:
+    return _judged("right", engine)
+
+
+@pytest.fixture(scope="module")
+def wrong(engine: str) -> dict[str, CellResult]:
+    return _judged("wrong", engine)
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)

@@ -9,6 +9,8 @@ import pytest
 
 from tito.cli import main
 
+pytestmark = pytest.mark.usefixtures("any_engine")
+
 MASTER = """\
 # %% [markdown]
 # # Areas

@@ -5,7 +5,6 @@ import time
 
 import pytest
 
-from tito.grading.engine.spawn import SpawnEngine
 from tito.grading.judge.world import StudentDied, World
 from tito.grading.limits import Limits
 from tito.grading.stage import make_stage
@@ -329,7 +328,7 @@ def test_the_process_has_no_environment_of_ours(fresh, monkeypatch):
             assert seen["HOME"] == here
 
 
-def test_the_package_of_earlier_modules_is_staged(tmp_path):
+def test_the_package_of_earlier_modules_is_staged(tmp_path, engine):
     package = tmp_path / "tinykernels"
     (package / "simd").mkdir(parents=True)
     (package / "__init__.py").write_text("raise RuntimeError('needs all')")
@@ -338,7 +337,7 @@ def test_the_package_of_earlier_modules_is_staged(tmp_path):
     (package / "simd" / "__init__.py").write_text("width = 8")
     (tmp_path / "data.txt").write_text("given")
     with make_stage(package, ["loops", "simd"], [tmp_path / "data.txt"]) as stage:
-        world = World(SpawnEngine(), stage, Limits())
+        world = World(engine, stage, Limits())
         outcome = world.run_cell(
             "cell", "from tinykernels.loops import relu\nfrom tinykernels import simd\n"
             "a = relu(-1), simd.width, open('data.txt').read()"

@@ -64,11 +64,11 @@ HONEST = {
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory):
+def world(tmp_path_factory, engine):
     data = tmp_path_factory.mktemp("data") / "data.csv"
     data.write_text("1,2")
     with make_stage(files=[data]) as stage:
-        world = World(SpawnEngine(), stage, Limits(files=4 << 20))
+        world = World(engine, stage, Limits(files=4 << 20))
         world.root = stage.root
         yield world
         world.close()
@@ -101,7 +101,7 @@ def test_honest_cell_works(world, what):
     assert outcome.status == "ok", outcome
 
 
-def test_too_many_threads_end_the_process():
+def test_too_many_threads_end_the_process(engine):
     """Root's are bounded by nothing else."""
     source = """
         import threading, time
@@ -112,7 +112,7 @@ def test_too_many_threads_end_the_process():
             time.sleep(0.001)
         """
     with make_stage() as stage:
-        world = World(SpawnEngine(), stage)
+        world = World(engine, stage)
         outcome = world.run_cell("bomb", textwrap.dedent(source))
         world.close()
     if sys.platform != "linux":

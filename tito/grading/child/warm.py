@@ -15,9 +15,12 @@ from tito.grading.child import main as child
 # What a student process imports in its first moments anyway.
 LOADED = (
     "asyncio", "concurrent.futures", "ctypes", "dataclasses", "decimal", "fractions", "inspect",
-    "itertools", "math", "msgpack", "numpy", "numpy.linalg", "numpy.random", "tokenize",
+    "itertools", "linecache", "math", "msgpack", "numpy", "numpy.linalg", "numpy.random",
+    "statistics", "tokenize",
     "tito.counted", "tito.grading.child.capture", "tito.grading.child.cells",
-    "tito.grading.child.hooks", "tito.grading.child.server", "tito.grading.sandbox",
+    "tito.grading.child.hooks", "tito.grading.child.server", "tito.grading.sandbox.landlock",
+    "tito.grading.sandbox.locks", "tito.grading.sandbox.mounts", "tito.grading.sandbox.privileges",
+    "tito.grading.sandbox.seccomp",
 )  # fmt: skip
 
 
