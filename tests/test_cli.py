@@ -157,6 +157,32 @@ def test_a_reader_that_stops_early_is_no_error():
     assert run.wait() == 0
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes differ there")
+def test_a_failure_stays_a_failure_when_nobody_reads_to_the_end(unbuffered):
+    code = (
+        "import sys, types, tito.cli as cli\n"
+        "module = types.ModuleType('tito.commands.student')\n"
+        "module.status = lambda args: sys.stdin.read() or print('wrong') or 1\n"
+        "sys.modules['tito.commands.student'] = module\n"
+        "sys.exit(cli.main(['status']))\n"
+    )
+    pipe = subprocess.PIPE
+    run = subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+    )
+    run.stdout.close()
+    run.stdin.close()
+    assert run.stderr.read() == b""
+    run.stderr.close()
+    assert run.wait() == 1
+
+
 def test_help_imports_next_to_nothing():
     code = (
         "import sys\n"

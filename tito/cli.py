@@ -186,7 +186,12 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, entry in COMMANDS.items():
         _add(commands, name, f"tito {name}", entry)
-    grade = commands.add_parser("grade", help="grade hand-ins", description="Grade hand-ins.")
+    grade = commands.add_parser(
+        "grade",
+        help="grade hand-ins",
+        description="Grade hand-ins.",
+        epilog="Example: tito grade run handins/ --module 02",
+    )
     parts = grade.add_subparsers(dest="part", metavar="PART", required=True)
     for name, entry in GRADE.items():
         _add(parts, name, f"tito grade {name}", entry)
@@ -209,6 +214,7 @@ def _add(commands, name: str, prog: str, entry: tuple[str, str, str, Adder]) -> 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; its exit code. A user's mistake prints a message, never a traceback."""
     _survive_any_terminal()
+    _outlive_the_reader()
     try:
         args = build_parser().parse_args(argv)
         module, function = args.target.split(":")
@@ -222,10 +228,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("tito: interrupted", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:
-        # The reader (`| head -1`) has what it wanted; nothing more may be written at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except OSError as error:
         # A folder without permission, a full disk: theirs to mend. Without a file it is our bug.
         if error.filename is None:
@@ -239,3 +241,23 @@ def _survive_any_terminal() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
+
+
+def _outlive_the_reader() -> None:
+    """A reader that has enough (`| head -1`) ends the printing, not the work nor its exit code."""
+    stream = sys.stdout
+    if not hasattr(stream, "reconfigure") or "write" in vars(stream):
+        return
+    for name in ("write", "flush"):
+        setattr(stream, name, _patient(getattr(stream, name)))
+
+
+def _patient(act: Callable) -> Callable:
+    def attempt(*args):
+        try:
+            return act(*args)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return act(*args)
+
+    return attempt

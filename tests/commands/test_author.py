@@ -53,6 +53,28 @@ def test_sync_says_which_file_it_wrote_from_which_and_what_comes_next(folder, ca
     assert "07_numba: in step" in capsys.readouterr().out
 
 
+def test_a_file_outside_the_course_is_named_by_its_path_in_what_comes_next(
+    folder, tmp_path, capsys
+):
+    loose = tmp_path / "loose.py"
+    loose.write_text("# %%\nx = 1\n", encoding="utf-8")
+    assert main(["sync", "loose.py"]) == 0
+    assert capsys.readouterr().out.rstrip().endswith("next: tito lint loose.py")
+    assert main(["export", "loose.py"]) == 0
+    assert capsys.readouterr().out.rstrip().endswith("next: tito test loose.py")
+    loose.write_text("# %%\n#| default_exp loose\n\n# %%\n#| export\nx = (\n", encoding="utf-8")
+    assert main(["export", "loose.py", "--check"]) == 1
+    assert capsys.readouterr().out.rstrip().endswith("then tito export loose.py")
+
+
+def test_what_is_only_checked_says_what_comes_next_too(pair, capsys):
+    assert main(["sync", "--check"]) == 0
+    assert capsys.readouterr().out.rstrip().endswith("next: tito lint 07_numba")
+    edit_py(pair)
+    assert main(["sync", "--check"]) == 1
+    assert capsys.readouterr().out.rstrip().endswith("next: tito sync 07_numba")
+
+
 def test_a_conflict_ends_with_one_and_can_be_ended(pair, capsys):
     edit_py(pair)
     edit_ipynb(pair, lambda cells: cells.append({**cells[0], "id": "new", "source": "more"}))

@@ -34,7 +34,7 @@ GOOD = json.dumps(document(code("x = 1")))
         (b"<!DOCTYPE html>\n<html><body>Sign in</body></html>", "a web page was saved"),
         (b"<html>", "a web page was saved"),
         (b"[]", "holds a JSON list"),
-        (b"null", "holds a JSON NoneType"),
+        (b"null", "holds a JSON null"),
         (b'"text"', "holds a JSON str"),
         (b"{}", "it has no list of cells"),
         (b'{"metadata": {}, "nbformat": 4}', "it has no list of cells"),

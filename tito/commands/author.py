@@ -7,6 +7,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from tito.commands import choose
+from tito.commands.words import quoted, shown
 from tito.course import Course, ModuleRef, find_course
 from tito.errors import Problems, UsageError, UserError
 
@@ -30,8 +31,13 @@ def sync(args: Namespace) -> int:
             problems.append(error)
     if problems:
         raise Problems(problems)
-    print(f"next: tito lint {refs[0].name}" if not refs[0].in_kit else "next: tito test")
+    print("next: tito test" if refs[0].in_kit else f"next: tito lint {_word(refs[0])}")
     return 0
+
+
+def _word(ref: ModuleRef) -> str:
+    """What names the module on a command line: its name, or the file as the user named it."""
+    return ref.name if ref.given is None else quoted(shown(ref.given))
 
 
 def _tell_sync(ref: ModuleRef, outcome) -> None:
@@ -53,6 +59,8 @@ def _check_pairs(refs: list[ModuleRef]) -> int:
         print(f"{name}: {why}", file=sys.stderr)
     if not wrong:
         print(f"{len(refs)} module{'s' * (len(refs) != 1)} in step")
+    again = " ".join(_word(ref) for ref in refs if ref.name in wrong)
+    print(f"next: tito sync {again}" if wrong else f"next: tito lint {_word(refs[0])}")
     return 1 if wrong else 0
 
 
@@ -72,7 +80,7 @@ def lint(args: Namespace) -> int:
     if errors:
         print("next: mend them and call tito lint again")
         return 1
-    print(f"next: tito audit {refs[0].name}")
+    print(f"next: tito audit {_word(refs[0])}")
     return 0
 
 
@@ -176,7 +184,7 @@ def export(args: Namespace) -> int:
         print(f"{_short(course.package)}: nothing to change")
     _tell_missing(plan.missing)
     if plan.failed:
-        return _tell_failed(plan)
+        return _tell_failed(plan, refs)
     return _next_after_export(args, refs, bool(changes), bool(plan.missing))
 
 
@@ -204,19 +212,22 @@ def _tell_missing(missing: list) -> None:
         print(f"{module}: not written yet, exported as stubs: {names}")
 
 
-def _tell_failed(plan) -> int:
+def _tell_failed(plan, refs: list[ModuleRef]) -> int:
     for error in plan.failed.values():
         print(f"tito: {error}", file=sys.stderr)
     names = ", ".join(plan.failed)
     print(f"not exported: {names}; their files in the package are as they were", file=sys.stderr)
-    print(f"next: mend it, then tito export {' '.join(plan.failed)}")
+    again = [_word(ref) for ref in refs if ref.name in plan.failed] or list(plan.failed)
+    print(f"next: mend it, then tito export {' '.join(again)}")
     return 1
 
 
 def _next_after_export(args: Namespace, refs: list[ModuleRef], changed: bool, missing: bool) -> int:
-    again = " ".join(["tito export", *args.modules])
+    again = " ".join(["tito export", *map(_word, refs)])
     if args.check:
-        print(f"next: {again}" if changed else "the package is up to date")
+        if not changed:
+            print("the package is up to date")
+        print(f"next: {again if changed else f'tito test {_word(refs[0])}'}")
         return 1 if changed else 0
-    print(f"next: tito {'start' if missing else 'test'} {refs[0].name}")
+    print(f"next: tito {'start' if missing else 'test'} {_word(refs[0])}")
     return 0

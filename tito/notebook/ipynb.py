@@ -63,7 +63,7 @@ def _document(text: str, path: Path | None) -> dict[str, Any]:
     if _is_deeper(document, MAX_DEPTH):
         raise UserError("not a notebook: nested too deep", path=path)
     if not isinstance(document, dict):
-        kind = type(document).__name__
+        kind = "null" if document is None else type(document).__name__
         raise UserError(f"not a notebook: the file holds a JSON {kind}", path=path)
     return document
 
