@@ -2,9 +2,10 @@
 
 A claim ("this kernel uses packed instructions") is read in a process that also runs the code it is
 about, so that code must not be able to write the reading. Of a cell only imports, functions,
-classes and constants are kept; the rest (a plot, a print, a call that tries the kernel out) is
-left out and costs nothing. What is kept may not hold a trick: reaching into Numba or NumPy,
-replacing what they define, running text as code. The look is at the syntax alone.
+classes and constants are kept that the function needs; the rest (a plot, a print, a call that
+tries the kernel out) is left out and costs nothing. What is kept may not hold a trick: reaching
+into Numba or NumPy, replacing what they define, running text as code. The look is at the syntax
+alone.
 """
 
 from __future__ import annotations
@@ -88,24 +89,38 @@ def cells_behind(
     """The cells that a function needs, in their order, each as the gate lets it through.
 
     name  : the function
-    cells : label -> source of the student's cells up to the test, in order; of those that define a
-            name the last and what it names above it are taken
+    cells : label -> source of the student's cells up to the test, in order
     given : sources that are trusted: given cells
     own   : label -> the master's source of such a cell: statements that stand in it, word for word,
             pass whatever they are
     """
-    wanted, taken = {name}, set()
-    for label, source in reversed(cells.items()):
-        code = python_source(source)
-        if wanted & bound(code)[0]:
-            taken.add(label)
-            wanted |= used(code)
     gate = _Gate(given)
-    return {
-        label: gate.look(label, python_source(source), (own or {}).get(label, ""))
-        for label, source in cells.items()
-        if label in taken
-    }
+    parsed = {label: _parsed(python_source(source)).body for label, source in cells.items()}
+    needed = _needed(name, [node for body in parsed.values() for node in body])
+    found = {}
+    for label, body in parsed.items():
+        if any(id(node) in needed for node in body):
+            trusted = {ast.dump(node) for node in _parsed((own or {}).get(label, "")).body}
+            body = [n for n in body if id(n) in needed or ast.dump(n) in trusted]
+            found[label] = gate.look(label, body, trusted)
+    return found
+
+
+def _needed(name: str, statements: list[ast.stmt]) -> set[int]:
+    """The ids of those that define a function, or what they name in their turn."""
+    texts = [ast.unparse(node) for node in statements]
+    wanted, needed = {name}, set()
+    while True:
+        before = len(needed)
+        for node, text in zip(statements, texts):
+            names = set().union(*bound(text))
+            # A decorator may announce a function without its name: @overload(np.exp).
+            announced = bool(getattr(node, "decorator_list", ()))
+            if id(node) not in needed and (announced or names & wanted):
+                needed.add(id(node))
+                wanted |= used(text)
+        if len(needed) == before:
+            return needed
 
 
 def _imports(sources: Iterable[str]) -> dict[str, str]:
@@ -142,10 +157,13 @@ class _Gate:
         # What makes other functions: names of given cells, and njit(...) under a name of its own.
         self._makers = {name for source in given for name in bound(source)[0]}
 
-    def look(self, label: str, source: str, own: str) -> Passed:
-        trusted = {ast.dump(node) for node in _parsed(python_source(own)).body}
+    def look(self, label: str, body: list[ast.stmt], trusted: set[str]) -> Passed:
+        """The definitions among the statements, and the tricks in them.
+
+        trusted : dumps of statements that pass as they are
+        """
         kept, tricks = [], []
-        for node in _parsed(source).body:
+        for node in body:
             known = ast.dump(node) in trusted
             if not known and not self._is_definition(node):
                 continue
@@ -168,7 +186,9 @@ class _Gate:
         if isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)):
             return True
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
-            return self._is_constant(node.value)
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            plain = all(isinstance(t, (ast.Name, ast.Tuple, ast.List)) for t in targets)
+            return plain and self._is_constant(node.value)
         return False
 
     def _is_constant(self, value: ast.expr) -> bool:
@@ -220,6 +240,10 @@ class _Gate:
             yield from self._bad_definition(node)
         elif isinstance(node, ast.Call) and _makes_class(node):
             yield "type(...) that makes a class"
+        elif isinstance(node, ast.Call) and self._origin(node.func).startswith("numba"):
+            names = [k.arg for k in node.keywords]
+            if None in names or "pipeline_class" in names:
+                yield "options of Numba that cannot be read"
 
     def _bad_import(self, node: ast.Import | ast.ImportFrom) -> Iterator[str]:
         modules = (

@@ -1,0 +1,180 @@
+"""The gate in front of claims: what passes, what is left out, what is refused."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+
+from tito.checks.gate import cells_behind
+
+GIVEN = ["import numpy as np\nfrom numba import njit, prange\nimport numba\n"]
+
+
+def look(*cells: str, name: str = "f", own: str = "", given: list[str] = GIVEN):
+    named = {f"cell {i}": dedent(cell) for i, cell in enumerate(cells, 1)}
+    return cells_behind(name, named, given, {"cell 1": dedent(own)})
+
+
+def tricks(*cells: str, **more) -> list[str]:
+    return [str(trick) for cell in look(*cells, **more).values() for trick in cell.tricks]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "@njit\ndef f(x):\n    return x + 1\n",
+        "@njit(fastmath={'reassoc', 'contract'}, error_model='numpy')\ndef f(x):\n    return x\n",
+        "@numba.njit('float32(float32)', cache=True)\ndef f(x):\n    return x\n",
+        "@numba.vectorize([numba.float32(numba.float32)])\ndef f(x):\n    return x\n",
+        "fast = njit(fastmath=True)\n@fast\ndef f(x):\n    return x\n",
+        "def g(x):\n    return x\nf = njit(fastmath=True)(g)\n",
+        "A = np.array([1, 2])\nB: int = 4\nTWO = np.float32(2)\nf = lambda x: x[:B] * TWO * A",
+        "from math import ceil\nimport math as m\ndef f(x):\n    return m.floor(ceil(x))\n",
+        "from tinykernels.loops import relu_loops\ndef f(x):\n    return relu_loops(x)\n",
+        """
+        def f(x, out=None):
+            if type(x) is not np.ndarray or not hasattr(x, "shape"):
+                raise TypeError(f"{type(x).__name__}")
+            sum = max = 0
+            input = x
+            out[0], out.flat[1], out.T[2] = sum, max, input
+            for stats in x:
+                np.add.at(out, 1, stats)
+            np.put(out, [0], [1])
+            return out
+        """,
+        """
+        class f:
+            def __init__(self, a):
+                self._a = a
+                self.signatures = {}
+                self.table[3] = 4
+            def load(self):
+                return self._a
+            @property
+            def size(self):
+                return self._a.size
+        """,
+        """
+        from functools import partial
+        from concurrent.futures import ThreadPoolExecutor
+        def f(x):
+            with ThreadPoolExecutor(2) as pool:
+                return list(pool.map(partial(g, 2), x))
+        def g(n, x):
+            return x
+        """,
+    ],
+)
+def test_honest_code_passes(source):
+    assert tricks(source) == []
+    assert look(source)["cell 1"].source
+
+
+def test_what_is_no_definition_is_left_out_and_costs_nothing():
+    passed = look(
+        """
+        %%time
+        import matplotlib.pyplot as plt, time
+        !ls
+        @njit
+        def f(x):
+            return x
+        started = time.time()
+        print(f(3), exec)
+        plt.plot([f(i) for i in range(3)])
+        np.random.seed(1)
+        np.add = f
+        kernels = {"f": f}
+        kernels["f"] = f
+        for i in range(10):
+            f(i)
+        def show():
+            open("figure.png")
+            return getattr(plt, "show")()
+        """
+    )["cell 1"]
+    assert passed.tricks == []
+    assert passed.source == "@njit\ndef f(x):\n    return x"
+
+
+@pytest.mark.parametrize(
+    ("source", "what"),
+    [
+        ("import numba.core.dispatcher as d\ndef f(x):\n    return d", "import of numba.core"),
+        ("def f(x):\n    import os\n    os._exit(0)", "import of os"),
+        ("def f(x):\n    from numba import core\n    return core", "import of numba.core"),
+        (
+            "def f(x):\n    from tito.inside import KINDS\n    KINDS.clear()",
+            "import of tito.inside",
+        ),
+        ("def f(x):\n    from math import *", "import of *"),
+        ("def f(x):\n    return eval('1')", "eval"),
+        ("def f(x):\n    setattr(np, 'add', x)", "setattr"),
+        ("def f(x):\n    return getattr(x, 'over' + 'loads')", "getattr"),
+        ("def f(x):\n    return globals()['g']", "globals"),
+        ("def f(x):\n    return __builtins__", "__builtins__"),
+        ("def f(x):\n    np.add = x", "assigning to .add of something else"),
+        ("def f(x):\n    for np.dot in [x]:\n        pass", "assigning to .dot"),
+        ("def f(x):\n    del np.dot", "assigning to .dot"),
+        ("def f(x):\n    k = f\n    k.overloads.clear()", ".overloads"),
+        ("def f(x):\n    f.table[3] = 4", "assigning to .table[...]"),
+        ("def f(x):\n    return x.__class__.__mro__", ".__class__"),
+        ("def f(x):\n    return f._compileinfos", "the private ._compileinfos"),
+        ("def f(x):\n    return np.core", ".core"),
+        ("def f(x):\n    return numba.core.registry", ".core"),
+        ("def f(x):\n    return np.load('a', allow_pickle=True)", ".load"),
+        ("def f(x):\n    return type('T', (), {})", "type(...) that makes a class"),
+        ("class f:\n    def inspect_asm(self):\n        return {}", "defining inspect_asm"),
+        ("class f:\n    def __getattr__(self, name):\n        return 1", "defining __getattr__"),
+        ("class f:\n    def __array_ufunc__(self, *a):\n        return 1", "__array_ufunc__"),
+        ("class f(metaclass=type):\n    pass", "with a metaclass"),
+        ("def g(f):\n    return 3\n@g\ndef f(x):\n    return x", "the decorator @g"),
+        ("@(lambda f: 3)\ndef f(x):\n    return x", "the decorator"),
+        ("def njit(f):\n    return f\n@njit\ndef f(x):\n    return x", "njit is given another"),
+        ("njit = dict\n@njit\ndef f(x):\n    return x", "njit is given another meaning"),
+        ("import math as np\ndef f(x):\n    return np.pi", "np is given another meaning"),
+        ("def f(x):\n    global np\n    np = x", "np is given another meaning"),
+        ("@njit(pipeline_class=g)\ndef f(x):\n    return x\nclass g: pass", "options of Numba"),
+        ("@njit(**g)\ndef f(x):\n    return x\ng = {}", "options of Numba"),
+        ("g = njit(pipeline_class=h)\n@g\ndef f(x):\n    return x\nclass h: pass", "options of"),
+        ("@njit(locals=g())\ndef f(x):\n    return x\ndef g():\n    return {}", "the decorator"),
+    ],
+)
+def test_tricks_are_refused(source, what):
+    assert what in "\n".join(tricks(source))
+    assert "cell 1, line" in tricks(source)[0]
+
+
+def test_a_trick_in_a_helper_of_another_cell_is_refused_and_an_unused_one_is_not():
+    helper = "def g(x):\n    return eval('x')\n"
+    assert tricks(helper, "def f(x):\n    return g(x)\n") == ["cell 1, line 1: eval"]
+    assert tricks(helper, "def f(x):\n    return x\n") == []
+    assert set(look(helper, "def f(x):\n    return x\n")) == {"cell 2"}
+
+
+def test_helpers_come_from_wherever_they_stand():
+    cells = ("A = 3\n", "B = 4\n", "def f(x):\n    return g(x)\ndef g(x):\n    return A\n")
+    assert list(look(*cells)) == ["cell 1", "cell 3"]
+    assert look(*cells)["cell 3"].source.startswith("def f(x)")
+
+
+def test_statements_of_the_master_pass_as_they_are():
+    own = "def make(n):\n    return eval('n')\nf = make(3)\n"
+    assert tricks(own, own=own) == []
+    assert look(own, own=own)["cell 1"].source == "def make(n):\n    return eval('n')\nf = make(3)"
+    assert tricks(own.replace("3", "4")) == ["cell 1, line 1: eval"]
+
+
+def test_a_given_decorator_may_be_used_until_the_student_redefines_it():
+    given = [*GIVEN, "kernel = njit(fastmath=True)\n"]
+    source = "@kernel\ndef f(x):\n    return x\n"
+    assert tricks(source, given=given) == []
+    mine = "def kernel(f):\n    return 3\n" + source
+    assert tricks(mine, given=given) == ["cell 1, line 4: the decorator @kernel"]
+
+
+def test_what_is_no_python_has_nothing_to_read():
+    assert look("def f(:\n") == {}
+    assert look("(" * 5000) == {}
