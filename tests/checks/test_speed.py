@@ -167,7 +167,7 @@ class Scripted(NotebookRuntime):
 
     def __init__(self, ratios, call=0.01):
         super().__init__()
-        self.ratios, self.seconds, self.order = list(ratios), call, []
+        self.ratios, self.seconds, self.order, self.renewed = list(ratios), call, [], 0
 
     def rig(self, func, baseline):
         outer = self
@@ -190,6 +190,13 @@ class Scripted(NotebookRuntime):
                 ratio = outer.ratios[max(0, min(rounds, len(outer.ratios) - 1))]
                 seconds = outer.seconds * (1 if who == STUDENT else ratio) * len(calls)
                 return Window(seconds, [np.exp(-c.args[0]) for c in calls], list(calls))
+
+            def settle(self, draw, form):
+                assert len(draw()) > 1
+
+            def renew(self):
+                outer.renewed += 1
+                return False
 
         return Rig()
 
@@ -224,6 +231,22 @@ def test_or_until_the_last_round_and_then_the_better_step_counts():
 def test_a_very_slow_kernel_is_not_measured_for_ever():
     found, _ = scripted([0.1], call=5.0)
     assert (found.measured.rounds, found.earned, found.doubt) == (3, 0, False)
+
+
+def test_only_what_missed_the_full_step_asks_for_a_second_measurement():
+    for ratio, times in ((5.0, 0), (1.7, 1), (0.5, 1)):
+        runtime = Scripted([ratio])
+        with use(runtime):
+            speed(fast, baseline, small, points=2, full=2, half=1.5)
+        assert runtime.renewed == times
+
+
+def test_arguments_may_be_prepared_for_the_kernel():
+    def negative(x):
+        return np.exp(x)
+
+    found = speed(negative, baseline, draw, points=2, full=2, prepare=lambda x: (-x,))
+    assert found.earned == 2
 
 
 def test_who_goes_first_changes_from_round_to_round():

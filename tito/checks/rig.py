@@ -91,6 +91,12 @@ class Rig(Protocol):
     def run(self, who: str, calls: Sequence[Call], form: Form) -> Window:
         """Call it once for each of the inputs, which it gets as copies; measured."""
 
+    def settle(self, draw: Callable[[], list[Call]], form: Form) -> None:
+        """The rounds are about to begin: choose the baseline if there are several."""
+
+    def renew(self) -> bool:
+        """Put the student's function into a fresh process; False if that cannot be done."""
+
 
 class NotebookRig:
     """Both functions in this thread, its CPU clock around them."""
@@ -115,6 +121,12 @@ class NotebookRig:
         # Never 0: a clock that did not move makes no ratio.
         seconds = max(timer.clock() - start, 1e-9)
         return Window(seconds, [c.result(r) for c, r in zip(own, returned)], own)
+
+    def settle(self, draw: Callable[[], list[Call]], form: Form) -> None:
+        """There is one baseline."""
+
+    def renew(self) -> bool:
+        return False
 
 
 @contextmanager

@@ -435,3 +435,59 @@ def test_without_seccomp_foreign_work_is_graded_by_values(fresh):
     found = fresh.speed("half_speed")
     assert (found.earned, found.doubt) == (2, True)
     assert fresh.speed("half_speed", own=True).earned == 0
+
+
+# -- processes that are slow all their life
+
+
+def test_a_kernel_in_a_slow_process_gets_another(fresh, monkeypatch):
+    """The first process is made slow, as a machine does at times."""
+    fresh.world.run_cell("first", "def kernel(x):\n    return work(x, 120)")
+    renew = World.renew
+
+    def fast_when_renewed(world):
+        done = renew(world)
+        world.run_cell("second", "def kernel(x):\n    return work(x, 40)")
+        return done
+
+    monkeypatch.setattr(World, "renew", fast_when_renewed)
+    found = fresh.speed("kernel")
+    assert (found.earned, found.doubt) == (2, False)
+
+
+def test_a_slow_kernel_is_slow_in_both(fresh):
+    before = fresh.world._session.channel.pid
+    assert fresh.speed("half_speed").earned == 0
+    assert fresh.world._session.channel.pid != before, "it was measured twice"
+
+
+def test_a_slow_twin_is_not_the_baseline(fresh):
+    slow = GIVEN.replace("work(x, 120)", "work(x, 300)")
+    first = fresh.twin._twins[0]
+    first._given = [Step("given", "given", slow, 0, in_g=True)]
+    found = fresh.speed("half_speed")
+    assert found.earned == 0, found.message
+
+
+def test_the_arguments_may_be_prepared_by_the_student(fresh):
+    assert fresh.world.run_cell("packed", PACKED).status == "ok"
+    fresh.world.test_begins("bind")
+    pack = fresh.world.bind(["pack"])["pack"]
+    assert fresh.speed("packed", prepare=lambda x: (pack(x),)).earned == 2
+    with pytest.raises(TypeError, match="as a tuple"):
+        fresh.speed("packed", prepare=lambda x: pack(x))
+
+
+PACKED = """
+class Packed:
+    def __init__(self, x):
+        self.negative = -x
+
+def pack(x):
+    return Packed(x)
+
+def packed(p):
+    for _ in range(40):
+        y = np.exp(p.negative)
+    return y
+"""

@@ -66,6 +66,7 @@ class Session:
     layers : what confines it, as it says
     ended  : None while it lives, then the exception that tells why it does not
     charged : its CPU seconds at the end of the last window that was measured
+    held    : whether it stands still between requests
     """
 
     def __init__(self, engine: Engine, stage: Stage, limits: Limits, asker: Any) -> None:
@@ -75,6 +76,7 @@ class Session:
         self.ended: StudentDied | None = None
         self.layers: list[str] = []
         self.charged = 0.0
+        self.held = False
         self.proxies: Any = None
         self.dropped_handles: list[list[int]] = []
         self._asker = asker

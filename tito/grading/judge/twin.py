@@ -1,7 +1,8 @@
 """B, the student's twin: a process under the same engine and limits that runs trusted code only.
 
 It holds the master's given cells and the package of the modules before, so that a baseline runs
-as the student's kernel does: same Python, same memory, same border, same clock.
+as the student's kernel does: same Python, same memory, same border, same clock. There are two of
+it, since a process can be slow all its life (see `tito.grading.judge.rig`).
 """
 
 from __future__ import annotations
@@ -19,11 +20,28 @@ PACKAGE = "tinykernels"
 
 
 class Twin:
-    """The twin of one hand-in; its process starts when a baseline is first needed.
+    """The twin of one hand-in; its processes start when a baseline is first needed.
 
     steps : of the plan; given cells run in the twin, up to the test that asks
     start : makes its world, with contracts of functions that are still to be named
     """
+
+    def __init__(
+        self, steps: Sequence[Step | GradedTest], start: Callable[[dict[str, Contract]], World]
+    ) -> None:
+        self._twins = [_OneTwin(steps, start) for _ in range(2)]
+
+    def baseline(self, func: Callable, given: Mapping[str, Any], position: int) -> list[Target]:
+        """The function in each of the processes that `func` of a test is.
+
+        given : the names of the given cells, for a function of one
+        position : of the test's cell in the master
+        """
+        return [twin.baseline(func, given, position) for twin in self._twins]
+
+
+class _OneTwin:
+    """One of the processes."""
 
     def __init__(
         self, steps: Sequence[Step | GradedTest], start: Callable[[dict[str, Contract]], World]
@@ -36,11 +54,6 @@ class Twin:
         self._names = 0
 
     def baseline(self, func: Callable, given: Mapping[str, Any], position: int) -> Target:
-        """The function in the twin that `func` of a test is.
-
-        given : the names of the given cells, for a function of one
-        position : of the test's cell in the master
-        """
         name, source = self._source(func, given)
         self._run_given(position)
         world = self._world

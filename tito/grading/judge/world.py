@@ -56,6 +56,7 @@ __all__ = [
 ]
 
 MOST_STARTS = 30  # of a fresh process, for one hand-in
+MOST_RENEWED = 10.0  # CPU seconds of a process that is started anew for a second opinion
 
 
 @dataclass(frozen=True)
@@ -345,7 +346,7 @@ class World:
             call = self._call_record(target, args, kwargs, encoder)
             if self._test is not None:
                 self._test.calls += 1
-            with self._budget(session, self._limits.call):
+            with self._budget(session, self._limits.call), self._awake(session):
                 answered = session.ask(
                     operation, parts, encoder, call, lambda a: self._decoded(session, a, call)
                 )
@@ -379,19 +380,38 @@ class World:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """The process stands still in the block, but for what `let_go` and `timed` do."""
+        """The process stands still in the block, but while it answers a request."""
         session = self._ready()
+        session.held = True
         self._hold(session)
         try:
             yield
         finally:
+            session.held = False
             if session.ended is None:
                 session.channel.resume()
 
+    def renew(self) -> bool:
+        """A fresh process that has run the cells, in place of this one.
+
+        False, and nothing done, where that could cost the test that runs its time.
+        """
+        spent = self._session.channel.cpu_seconds()
+        test = self._limits.test - (self.seconds - self._test.started if self._test else 0.0)
+        if spent > MOST_RENEWED or 3 * spent > min(test, self._limits.notebook - self.seconds):
+            return False
+        if self._starts >= MOST_STARTS - 5:
+            return False
+        self._session.end(StudentDied("a fresh process takes its place"))
+        self._ready()
+        return True
+
     @contextmanager
-    def let_go(self) -> Iterator[None]:
-        """It runs in the block; what it uses there is charged to no window."""
-        session = self._ready()
+    def _awake(self, session: Session) -> Iterator[None]:
+        """The process runs in the block. If it was held, no window pays for what it does there."""
+        if not session.held:
+            yield
+            return
         session.channel.resume()
         try:
             yield
