@@ -20,7 +20,7 @@ from tito.grading.engine.warm import WarmControl, WarmProcess
 from tito.grading.judge import harden, run
 from tito.grading.judge.ahead import read_ahead
 from tito.grading.judge.job import Job, of_module
-from tito.grading.stage import make_library, readable
+from tito.grading.stage import make_library, readable, remove_folder
 
 LOADED = ("asyncio", "numpy.random", "numpy.linalg", "tito.checks", "tito.grading.engine.fork")
 
@@ -45,6 +45,7 @@ class WarmStudents:
     def close(self) -> None:
         for warm in self._started.values():
             warm.close()
+        remove_folder(self.library)
 
 
 def main(control: int) -> None:
