@@ -35,7 +35,8 @@ TESTS = {
 }
 GIVEN = (
     f"import numpy as np\n{CHECKS}\n"
-    "def check(f, x):\n    got = f(x)\n    assert np.array_equal(got, 2 * x), f'{got} is not twice'\n"
+    "def check(f, x):\n    got = f(x)\n"
+    "    assert np.array_equal(got, 2 * x), f'{got} is not twice'\n"
 )
 
 LEAK = """
@@ -49,7 +50,10 @@ def f(x):
     return leak(*words(x), x)
 """
 CHANNELS = {
-    "print": "print(d, w); print(d, w, file=sys.stderr); os.write(1, d.encode()); os.write(2, w.encode())",
+    "print": (
+        "print(d, w); print(d, w, file=sys.stderr)\n"
+        "os.write(1, d.encode()); os.write(2, w.encode())"
+    ),
     "exception": "raise ValueError(d + w)",
     "another exception": "raise KeyError(d, w)",
     "assertion": "raise AssertionError(d + ' ' + w)",
@@ -75,12 +79,18 @@ CHANNELS = {
     "its input": "x[0] = float(d); return x",
     "notice": "get_ipython().run_line_magic(w, d); get_ipython().system(w); return x",
     "display": "display(d, w); return x",
-    "protocol": "import gc\nfor o in gc.get_objects():\n    if type(o).__name__ == 'Link': o._send(w.encode())",
+    "protocol": (
+        "import gc\nfor o in gc.get_objects():\n"
+        "    if type(o).__name__ == 'Link': o._send(w.encode())"
+    ),
     "shape": "return np.zeros(int(d))",
     "dtype": "return np.zeros(2, [(w, 'f8')])",
     "file": "open(w, 'w').write(d)\nraise OSError(2, d, w)",
     "later cell": "globals().update(seen=(d, w)); return x",
-    "thread": "import threading; t = threading.Thread(target=int, args=(w,)); t.start(); t.join(); return x",
+    "thread": (
+        "import threading; t = threading.Thread(target=int, args=(w,)); t.start(); t.join()\n"
+        "return x"
+    ),
     "unraisable": "class D:\n    def __del__(self): raise KeyError(w)\nD(); return x",
     "many files": "for i in range(300): open(w + str(i), 'w').write('x' * 200_000)\nreturn x",
 }  # fmt: skip

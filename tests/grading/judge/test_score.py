@@ -83,6 +83,19 @@ def test_a_semicolon_hides_the_value_as_in_jupyter(source, shown):
         "from tito.checks import expect_unchanged\nexpect_unchanged(solve, 3)",
         "[v for v in solve(3)][0]",
         "(n := solve(3))\nn",
+        "r = []\nr.append(solve(3))\nsum(r)",
+        "r = {}\nr.update(a=solve(3))\nr['a']",
+        "r = Record()\nsetattr(r, 'v', solve(3))\nr.v",
+        "try:\n    solve(3)\nexcept ValueError as e:\n    got = float(str(e))\ngot",
+        "def g(v=solve(3)):\n    return v\ng()",
+        "def g(v):\n    return v\ng(solve(3))",
+        "def g(a, *more, **named):\n    return named['b']\ng(1, b=solve(3))",
+        "def g():\n    yield from solve(3)\nsum(g())",
+        "match solve(3):\n    case [a, *b]: pass\n    case {'x': 1, **c}: pass\nb",
+        "r = []\nsolve(lambda v: r.append(v))\nsum(r)",
+        "r = []\ndef keep(v):\n    r.append(v)\nsolve(keep)\nsum(r)",
+        "sum(v for v in solve(3))",
+        "sum(1 for v in solve(3))",
     ],
 )
 def test_a_value_of_the_students_is_no_score(source):
@@ -103,6 +116,10 @@ def test_a_value_of_the_students_is_no_score(source):
         "3 * (not solve(0))",
         "points(steps_of(solve(3)))",
         "n = reads_of(solve, x)\npoints(n / 2)",
+        "points(2, f'not {solve(3)}')",
+        "def mark(got, want):\n    return 2 if got == want else 0\nmark(solve(3), 9)",
+        "r = []\nr.append(2 if solve(3) == 9 else 0)\nsum(r)",
+        "got = solve(3)\nright = [g == w for g, w in zip(got, [1, 2])]\nsum(right) / len(right)",
     ],
 )
 def test_a_verdict_about_the_students_value_is_a_score(source):

@@ -7,6 +7,7 @@ it is shown. A process that has met hidden inputs never gets to write a message.
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import contextlib
 import inspect
@@ -217,7 +218,7 @@ class Walk:
             found = verdict(error, test, self.book.context, hide=self.hide)
             return Outcome(found.status, Fraction(0), found.message, seconds, asked)
         message = _said(runtime)
-        if message and self.hide and tells(message, self.book.context.open_text):
+        if message and self.hide and not self._is_the_authors(message, test):
             message = runtime.measured
         marks = runtime.doubt, runtime.claimed
         if points == test.points:
@@ -225,6 +226,10 @@ class Walk:
         message = message or f"the test gave {display(points)} of {display(test.points)} points"
         status = PARTIAL if points else FAILED
         return Outcome(status, points, message, seconds, asked, *marks)
+
+    def _is_the_authors(self, message: str, test: GradedTest) -> bool:
+        """Whether the words stand in the test as they are, with nothing that was worked out."""
+        return message in _texts(test.source) and not tells(message, self.book.context.open_text)
 
     def _run(self, source: str, test: GradedTest, names: dict[str, Any], scored: bool) -> Any:
         """Execute the cell; the value of its last expression where that may be a score."""
@@ -289,6 +294,12 @@ def checks_among(names: dict[str, Any]) -> frozenset[str]:
         for n, v in own.items()
         if v.__module__.startswith("tito.checks") and v.__name__ not in HAND_ON
     )
+
+
+def _texts(source: str) -> set[str]:
+    """The strings that are written in a cell."""
+    nodes = ast.walk(ast.parse(source))
+    return {tidy(n.value) for n in nodes if isinstance(n, ast.Constant) and type(n.value) is str}
 
 
 def _said(runtime: JudgeRuntime) -> str | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 import math
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
@@ -100,7 +101,8 @@ def last_value_of(tree: ast.Module, students: set[str], checks: Iterable[str] = 
     last = tree.body[-1]
     if not isinstance(last, ast.Expr):
         return Origin.TEST
-    trust = _Trust(_trusted(tree) | set(checks), _called(last.value) == "points")
+    names = _trusted(tree) | set(checks)
+    trust = _Trust(names, _called(last.value) == "points", _own_functions(tree))
     dirty = set(students)
     flows = _all_flows(tree)
     while grown := _grow(flows, dirty, trust):
@@ -118,10 +120,12 @@ class _Trust:
     helpers : the cell ends with `points(...)`, as in our own modules: there a helper of the test
         or of a given cell counts as the author's word. Python's own functions never do: they hand
         on what they get (`min(got, 4)`).
+    local : functions of the cell itself, which can be followed
     """
 
     names: frozenset[str] | set[str]
     helpers: bool
+    local: frozenset[str] = frozenset()
 
     def covers(self, func: ast.expr) -> bool:
         name = _name(func)
@@ -151,14 +155,110 @@ def _trusted(tree: ast.Module) -> set[str]:
 
 def _all_flows(tree: ast.Module) -> list[tuple[set[str], ast.expr]]:
     """(names, a value that they may take) for all that binds names, and what functions return."""
+    functions = {n.name: n for n in ast.walk(tree) if isinstance(n, _FUNCTIONS)}
     found = []
     for node in ast.walk(tree):
         for target, value in _flows(node):
-            found.append(({n.id for n in ast.walk(target) if isinstance(n, ast.Name)}, value))
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            values = [n.value for n in ast.walk(node) if isinstance(n, (ast.Return, ast.Yield))]
+            found.append((_names_in(target), value))
+        if isinstance(node, (*_FUNCTIONS, ast.Lambda)):
+            found += _defaults(node.args)
+        if isinstance(node, _FUNCTIONS):
+            values = [n.value for n in ast.walk(node) if isinstance(n, _GIVING_BACK)]
             found += [({node.name}, value) for value in values if value is not None]
+        elif isinstance(node, ast.Call):
+            found += [*_into_parameters(node, functions), *_into_arguments(node)]
+        elif isinstance(node, (ast.Try, ast.TryStar)):
+            found += _into_exceptions(node)
+        elif isinstance(node, ast.Match):
+            found += [({name}, node.subject) for case in node.cases for name in _captured(case)]
     return found
+
+
+def _own_functions(tree: ast.Module) -> frozenset[str]:
+    """Functions of the cell that are what their one definition says."""
+    counts = Counter(n.name for n in ast.walk(tree) if isinstance(n, _FUNCTIONS))
+    plain = {n.name for n in ast.walk(tree) if isinstance(n, _FUNCTIONS) and not n.decorator_list}
+    bound = {name for n in ast.walk(tree) for target, _ in _flows(n) for name in _names_in(target)}
+    return frozenset(name for name in plain - bound if counts[name] == 1)
+
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp)
+_GIVING_BACK = (ast.Return, ast.Yield, ast.YieldFrom)
+_Flow = tuple[set[str], ast.expr]
+
+
+def _names_in(node: ast.AST) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+
+
+def _parameters(arguments: ast.arguments) -> list[str]:
+    return [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
+
+
+def _every_parameter(arguments: ast.arguments) -> set[str]:
+    others = [*arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+    return {*_parameters(arguments), *(a.arg for a in others if a is not None)}
+
+
+def _defaults(arguments: ast.arguments) -> list[_Flow]:
+    names = _parameters(arguments)
+    last = names[len(names) - len(arguments.defaults) :]
+    pairs = [*zip(last, arguments.defaults)]
+    pairs += [(a.arg, d) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults) if d]
+    return [({name}, default) for name, default in pairs]
+
+
+def _into_parameters(call: ast.Call, functions: dict[str, Any]) -> list[_Flow]:
+    """What a function of the cell is given; and what is given to one that a student's calls."""
+    found: list[_Flow] = []
+    own = functions.get(_name(call.func)) if isinstance(call.func, ast.Name) else None
+    if own is not None:
+        every = _every_parameter(own.args)
+        for name, value in zip(_parameters(own.args), call.args):
+            found.append(({name}, value))
+        loose = call.args[len(_parameters(own.args)) :]
+        loose += [a for a in call.args if isinstance(a, ast.Starred)]
+        found += [(every, value) for value in loose]
+        found += [({k.arg} & every or every, k.value) for k in call.keywords]
+    for value in (*call.args, *(k.value for k in call.keywords)):
+        taken = functions.get(value.id) if isinstance(value, ast.Name) else value
+        if isinstance(taken, (*_FUNCTIONS, ast.Lambda)):
+            found.append((_every_parameter(taken.args), call.func))
+    return found
+
+
+# Methods and functions that put what they are given into something else.
+_PUTTING = {
+    "append", "appendleft", "extend", "extendleft", "insert", "update", "add", "setdefault", "put",
+    "push", "send", "__setitem__", "heappush", "insort", "insort_left", "insort_right", "setattr",
+    "copyto", "put_along_axis", "place", "putmask",
+}  # fmt: skip
+
+
+def _into_arguments(call: ast.Call) -> list[_Flow]:
+    """`scores.append(value)`, `setattr(record, "points", value)`: the value is in there now."""
+    if _name(call.func) not in _PUTTING:
+        return []
+    holders = call.func.value if isinstance(call.func, ast.Attribute) else call.args[:1]
+    holders = holders if isinstance(holders, list) else [holders, *call.args[:1]]
+    names = {name for holder in holders for name in _names_in(holder)}
+    return [(names, value) for value in (*call.args, *(k.value for k in call.keywords))]
+
+
+def _into_exceptions(node: ast.Try | ast.TryStar) -> list[_Flow]:
+    """An exception that is caught carries what the code that raised it put into it."""
+    names = {handler.name for handler in node.handlers if handler.name}
+    raising = [n for part in node.body for n in ast.walk(part) if isinstance(n, ast.Call)]
+    return [(names, call.func) for call in raising] if names else []
+
+
+def _captured(case: ast.match_case) -> set[str]:
+    kinds = (ast.MatchAs, ast.MatchStar)
+    found = {n.name for n in ast.walk(case.pattern) if isinstance(n, kinds) and n.name}
+    return found | {
+        n.rest for n in ast.walk(case.pattern) if isinstance(n, ast.MatchMapping) and n.rest
+    }
 
 
 def _grow(flows: list[tuple[set[str], ast.expr]], dirty: set[str], trust: _Trust) -> set[str]:
@@ -194,13 +294,25 @@ def _dirty(node: ast.AST, dirty: set[str], trust: _Trust) -> bool:
         return False
     if isinstance(node, ast.IfExp):
         return _dirty(node.body, dirty, trust) or _dirty(node.orelse, dirty, trust)
+    if isinstance(node, _COMPREHENSIONS) and _is_verdict(node):
+        return False
     if isinstance(node, ast.Call):
         if _called(node) == "points":  # hands its argument on as it is
-            return any(_dirty(a, dirty, trust) for a in [*node.args, *_values(node.keywords)])
+            return any(_dirty(a, dirty, trust) for a in _earned(node))
+        if isinstance(node.func, ast.Name) and node.func.id in trust.local:
+            return node.func.id in dirty  # by what it returns, with what it is given
         if not _dirty(node.func, dirty, trust) and trust.covers(node.func):
             return False
     return any(_dirty(child, dirty, trust) for child in ast.iter_child_nodes(node))
 
 
-def _values(keywords: list[ast.keyword]) -> list[ast.expr]:
-    return [k.value for k in keywords if k.arg != "message"]
+def _is_verdict(node: ast.AST) -> bool:
+    """`[g == w for g, w in zip(got, want)]`: what is in it was decided here, item by item."""
+    return isinstance(node.elt, ast.Compare)
+
+
+def _earned(call: ast.Call) -> list[ast.expr]:
+    """What `points(earned, message)` counts; its message may say what the student's code did."""
+    starred = any(isinstance(a, ast.Starred) for a in call.args)
+    first = call.args if starred else call.args[:1]
+    return [*first, *(k.value for k in call.keywords if k.arg != "message")]
