@@ -72,8 +72,11 @@ def of_tree(tree: ast.Module) -> Names:
         bindings = _Bindings([statement])
         made = bindings.names - bindings.imported
         # The last statement that binds a name says what it is.
-        found.imported = (found.imported - made) | bindings.imported
-        found.assigned = (found.assigned - bindings.imported) | made
+        # In place: a cell may have a hundred thousand statements.
+        found.imported -= made
+        found.imported |= bindings.imported
+        found.assigned -= bindings.imported
+        found.assigned |= made
         if isinstance(statement, ast.Delete):
             gone = {t.id for t in statement.targets if isinstance(t, ast.Name)}
             found.assigned -= gone

@@ -38,10 +38,11 @@ from tito.grading.judge.score import (
     score,
 )
 from tito.grading.judge.twin import Twin
-from tito.grading.judge.world import StudentDied, World
+from tito.grading.judge.world import CellOutcome, StudentDied, World
 from tito.notebook.names import bound, used
 from tito.notebook.points import display
 
+MOST_SOURCE = 4 << 20  # characters of a cell
 NOT_DEFINED = "no cell of the notebook defines it"
 
 
@@ -120,7 +121,7 @@ class Walk:
 
     def _in_s(self, step: Step) -> None:
         role = step.kind if step.kind in ("solution", "extra") else "given"
-        outcome = self.world.run_cell(step.label, step.source, role=role, defines=step.defines)
+        outcome = self._ran(step, role)
         self.book.spent += outcome.seconds
         if role == "given":
             self.world.meter.add(outcome.seconds)
@@ -134,6 +135,11 @@ class Walk:
             place = f"{step.label}, line {outcome.line}" if outcome.line else step.label
             self.book.raised.append(tidy(f"{place}: {outcome.message}"))
         self._remember_missing(step, outcome.status)
+
+    def _ran(self, step: Step, role: str) -> CellOutcome:
+        if len(step.source) > MOST_SOURCE:
+            return CellOutcome("error", "it is larger than 4 MB and was not run")
+        return self.world.run_cell(step.label, step.source, role=role, defines=step.defines)
 
     def _left_out(self, step: Step) -> None:
         """A cell that ended its process before is not run again; the first reason stays."""

@@ -51,6 +51,7 @@ Emit = Callable[[dict[str, Any]], None]
 # What the judge itself may need beside a student's largest values.
 OWN_MEMORY = 4 << 30
 MOST_REMARKS = 100
+READING = 60.0  # seconds of CPU until it is known what a hand-in holds
 
 
 def main(engine: Engine | None = None, known: Job | None = None) -> None:
@@ -103,12 +104,14 @@ class Judge:
         self.engine = engine
         self.settled = set(job.finished)
         self.running: GradedTest | None = None
+        self.reading = True
         self.meter = Meter()
         self.student_seconds = 0.0
         self.watch = harden.Watch(self._gave_up)
 
     def run(self) -> None:
         job = self.job
+        self.watch.allow(READING)
         try:
             submission = read_submission(job.submission)
         except UserError as error:
@@ -123,6 +126,7 @@ class Judge:
         self.book = Book(self._context(plan), undone=set(job.undone))
         self._deviations(rebuilt.deviations)
         self._settle_without_running(plan)
+        self.watch.allow(None)
         self.claims = ClaimCap(plan.tests)
         with ExitStack() as self.open:
             self.twin = Twin(plan.steps, self._twin_world)
@@ -304,6 +308,8 @@ class Judge:
             self._settle(
                 self.running, TIMEOUT, Fraction(0), f"the test took more than {seconds:g} s"
             )
+        elif self.reading:
+            self.emit({"event": "broken", "reason": f"it takes more than {READING:g} s to read"})
 
 
 def _first(texts: list[str]) -> list[str]:
