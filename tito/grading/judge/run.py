@@ -126,6 +126,7 @@ class Judge:
         self.book = Book(self._context(plan), undone=set(job.undone))
         self._deviations(rebuilt.deviations)
         self._settle_without_running(plan)
+        self.reading = False
         self.watch.allow(None)
         self.claims = ClaimCap(plan.tests)
         with ExitStack() as self.open:
