@@ -245,3 +245,18 @@ def test_without_ipython_importing_here_is_harmless(course):
         check=False,
     )
     assert (done.stdout.strip(), done.stderr) == (str(course), "")
+
+
+def test_errors_are_one_message_without_the_first_cell_too(tmp_path):
+    """A kernel was restarted and the student goes on below the first cell."""
+    from nbclient import NotebookClient
+    from nbformat.v4 import new_code_cell, new_notebook
+
+    sources = ("from tito.checks import expect_close", "expect_close(1.0, 2.0)")
+    notebook = new_notebook(cells=[new_code_cell(s) for s in sources])
+    NotebookClient(
+        notebook, allow_errors=True, resources={"metadata": {"path": str(tmp_path)}}
+    ).execute()
+    (shown,) = notebook.cells[1].outputs
+    assert shown.ename == "CheckFailed"
+    assert "Traceback" not in "\n".join(shown.traceback)

@@ -149,7 +149,7 @@ def matmul_loops(a, b):
     return c
 
 
-educational_matmul = matmul_loops
+educational_matmul = matmul_loops  # the name that other courses and the benchmarks know it by
 
 
 # 02_loops: softmax_loops

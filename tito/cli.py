@@ -183,7 +183,7 @@ def build_parser() -> argparse.ArgumentParser:
         "tito COMMAND --help",
     )
     parser.add_argument("--version", action="version", version=f"tito {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for name, entry in COMMANDS.items():
         _add(commands, name, f"tito {name}", entry)
     grade = commands.add_parser(
@@ -216,7 +216,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     _survive_any_terminal()
     _outlive_the_reader()
     try:
-        args = build_parser().parse_args(argv)
+        parser = build_parser()
+        args = parser.parse_args(argv)
+        if args.command is None:
+            parser.print_help(sys.stderr)
+            return 2
         module, function = args.target.split(":")
         run = getattr(importlib.import_module(f"tito.commands.{module}"), function)
         code = run(args)

@@ -41,15 +41,14 @@ def course_folder(user_names: dict[str, Any]) -> Path | None:
 
 def set_up() -> None:
     """What importing this module does."""
-    from tito.checks.display import Display
+    from tito.checks.display import install_in_notebook
 
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     folder = course_folder(shell.user_ns if shell else {})
     if folder is not None:
         put_first(folder)
-    if shell is not None:
-        Display(shell).install()
+    install_in_notebook()
 
 
 set_up()

@@ -563,7 +563,7 @@ Each small cube below is one multiply-add. `c[i, j]` adds up all cubes behind it
 
 Three loops, `i`, `j`, `p`. The trap is the sum. `total = 0.0` looks like float64, but NumPy 2 keeps `0.0 + np.float32(...)` in float32 (NEP 50): the Python float gives way. A specification must be more exact than the kernels it judges, so make each *factor* a Python float, `float(a[i, p])`, and round once, when you store.
 
-`@`, `np.dot`, `np.einsum`, `np.sum` and their kin are off limits here. A forbidden route makes the tests of this exercise worth nothing, and the message names its line.
+`@`, `np.dot`, `np.einsum`, `np.sum` and their kin are off limits here; Python's own `sum` over a loop is a loop and may stay. A forbidden route makes the tests of this exercise worth nothing, and the message names its line.
 
 **Predict.** `float32` has 24 bits. What does `(1e8 + 1) - 1e8` give in it?
 """
@@ -626,7 +626,7 @@ def matmul_loops(a, b):
     ### END SOLUTION
 
 
-educational_matmul = matmul_loops
+educational_matmul = matmul_loops  # the name that other courses and the benchmarks know it by
 
 # %% nbgrader={"grade": true, "grade_id": "matmul_loops-test", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
 for m, k, n in ((2, 2, 2), (2, 3, 4), (5, 1, 3), (3, 0, 2)):

@@ -18,6 +18,7 @@ from tito.checks.counting import (
     is_copied,
     trace,
 )
+from tito.checks.display import install_in_notebook
 from tito.checks.expect import (
     expect_close,
     expect_equal,
@@ -56,3 +57,6 @@ __all__ = [
     "trace",
     "worker",
 ]
+
+# A student may run the first cell, which does this too, after a test cell or not at all.
+install_in_notebook()

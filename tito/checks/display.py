@@ -21,6 +21,15 @@ from tito.checks.module import Module
 from tito.checks.runtime import current
 
 
+def install_in_notebook() -> None:
+    """Show errors so in the shell that runs this code, if one does; once, however often asked."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    if shell is not None and not isinstance(getattr(shell, "course_display", None), Display):
+        shell.course_display = Display(shell)
+        shell.course_display.install()
+
+
 class Display:
     """How one IPython shell shows errors while the course's notebook runs in it."""
 
