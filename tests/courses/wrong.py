@@ -190,7 +190,6 @@ def remember(backend, but):
                 y[i] += alpha * x[i]
         """,
         "wrong in 1 of 5 elements",
-        earned={"packed": 1},
     ),
     _wrong(
         "a class with assembly of its own",

@@ -20,8 +20,10 @@ LAST_CHECK = "expect_raises(ValueError, axpy_loops, 1.0, ramp(3), ramp(2))\n"
 SPECIFICATION = "def axpy_specification(a, x, y):\n"
 HIDDEN_POINTS = '-hidden", "locked": true, "points": 1'
 LAST_LINE = "points(1 if read == 9 else 0, None if read == 9 else wasteful)\n"
+CLAIM = "from tito.checks import claim"
+COUNT = BASE[BASE.index('"grade_id": "axpy_loops-count"') : BASE.index("watched = remote_array(")]
 MEASURE = 'tags=["raises-exception"]\n#| measure'
-IN_SOLUTION = "    result = np.zeros(x.shape, x.dtype)\n"
+IN_SOLUTION = "    result = np.empty(x.shape, x.dtype)\n"
 
 
 def findings(text):
@@ -85,7 +87,7 @@ CASES = [
         IN_SOLUTION,
         IN_SOLUTION.replace(")\n", "\n"),
         "(axpy_loops)",
-        "result = np.zeros(x.shape, x.dtype",
+        "result = np.empty(x.shape, x.dtype",
     ),
     (
         "magic",
@@ -349,6 +351,16 @@ CASES = [
         "-count",
         'result = (1 if read == 9 else 0, "each once")',
     ),
+    (
+        "claims-half",
+        COUNT,
+        COUNT.replace('"points": 1', '"points": 5').replace(
+            "\nleft", "\nfrom tito.checks import claim\nleft"
+        )
+        + 'claim("parfors", axpy_loops, left)\n',
+        "-count",
+        'claim("parfors", axpy_loops, left)',
+    ),
 ]
 
 
@@ -473,9 +485,9 @@ def test_a_given_cell_that_holds_the_solution_is_a_warning():
     copied = "\n".join(
         [
             "def other(a, x, y):",
-            "    result = np.zeros(x.shape, x.dtype)",
+            "    result = np.empty(x.shape, x.dtype)",
             "    for i in range(x.shape[0]):",
-            "        result[i] = a * x[i] + y[i]",
+            "        result[i] = float(a) * float(x[i]) + float(y[i])",
             "    return result",
             "",
             "",

@@ -23,7 +23,7 @@ JUDGE_ONLY = ("seed", "errstate", "seterr", "set_num_threads", "setenv", "putenv
 # Calls that give as many items as what they are given.
 PASSING_ON = ("enumerate", "zip", "reversed", "iter", "sorted", "list", "tuple", "range", "len")
 # Checks whose outcome is a number of points; `speed` looks at every value itself.
-MEASURING = ("remote_array", "counts", "speed")
+MEASURING = ("remote_array", "counts", "speed", "claim")
 PLAIN = ("int", "float", "bool", "str")
 RUNS_CODE = ("exec", "eval", "compile", "njit", "jit", "vectorize", "guvectorize", "prange")
 
@@ -433,3 +433,31 @@ def isinstance_given(module: Module) -> Iterator[Hit]:
                     node.lineno,
                     "test its attributes",
                 )
+
+
+@rule("claims-half", grading=True)
+def claims_half(module: Module) -> Iterator[Hit]:
+    """What is read inside the student's process is worth half of an exercise at most.
+
+    The judge holds to that whatever the points say, so more would be lost by everybody.
+    """
+    helpers = {n for n, node in module.given_functions.items() if _calls(node, {"claim"})}
+    for exercise in module.exercises:
+        cells = [t for t in exercise.tests if _calls(module.tree(t), {"claim", *helpers})]
+        claimed = sum((c.points or 0) for c in cells)
+        total = sum((c.points or 0) for c in exercise.tests)
+        if 2 * claimed > total:
+            line = min(
+                n.lineno for n in _walk(module, cells[-1]) if called_name(n) in {"claim", *helpers}
+            )
+            yield Hit(
+                f"{claimed} of the {total} points of exercise {exercise.number} stand in cells with"
+                " claims: half of them at most count",
+                cells[-1],
+                line,
+                "more points for the values, or a count that the test itself makes",
+            )
+
+
+def _calls(tree: ast.AST, names: set[str]) -> bool:
+    return any(called_name(node) in names for node in ast.walk(tree))

@@ -215,6 +215,8 @@ for n in (1, 5, 64):
 # %% nbgrader={"grade": true, "grade_id": "axpy-packed", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
 y, x = np.ones(64, "f4"), np.arange(64, dtype="f4")
 packed = re.search(PACKED, claim("assembly", axpy, y, x, np.float32(2)))
+axpy(y, x, np.float32(2))
+expect_close(y, 1 + 2 * np.arange(64, dtype="f4"), inner=2)
 points(1 if packed else 0, None if packed else "no packed multiplication in the loop")
 
 # %% nbgrader={"grade": true, "grade_id": "axpy-hidden", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["hidden-tests", "raises-exception"]
@@ -364,5 +366,6 @@ for m, n in ((1, 1), (3, 5)):
 # %% nbgrader={"grade": true, "grade_id": "row_products-hidden", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["hidden-tests", "raises-exception"]
 ### BEGIN HIDDEN TESTS
 a, b = rng("row_products-hidden").standard_normal((2, 4, 9))
-expect_close(row_products(a, b), row_products_spec(a, b), inner=9)
+want = row_products_spec(a, b)
+expect_close(row_products(a, b), want, inner=9)
 ### END HIDDEN TESTS
