@@ -3,7 +3,10 @@
 import io
 import os
 import queue
+import shutil
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -224,3 +227,40 @@ def test_limits_hold_in_forks(own_pool):
     result = graded(hand_in("while True: pass\n"), limits=limits)
     assert result.cells[0].status == "timeout" and "0.3 s" in result.cells[0].message
     assert result.cells[2].status == "passed"
+
+
+KILLED = """
+import sys
+from tests.grading.judge.samples import hand_in, master
+from tito.grading.judge import grade
+own = hand_in()
+own.cells[1].source += "\\nopen('mine', 'w').write('x')\\nprint('on its way')\\nwhile True: pass"
+print("begun", flush=True)
+grade(master(), own, engine=sys.argv[1])
+"""
+
+
+@pytest.mark.parametrize("engine", ["fork", "spawn"])
+def test_a_caller_that_is_killed_leaves_no_process_behind(engine, tmp_path):
+    here = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": str(process.HOME)}
+    caller = subprocess.Popen(
+        [sys.executable, "-c", KILLED, engine], stdout=subprocess.PIPE, env=here, cwd=process.HOME
+    )
+    caller.stdout.readline()
+    assert until(lambda: len(descendants(caller.pid)) >= (3 if engine == "fork" else 2))
+    below = descendants(caller.pid)
+    caller.kill()
+    caller.wait()
+    caller.stdout.close()
+    assert until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in below))
+    if engine == "fork":
+        assert until(lambda: list(tmp_path.iterdir()) == [])
+    for folder in tmp_path.iterdir():
+        shutil.rmtree(folder)
+
+
+def until(condition, seconds=20.0):
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
+    return condition()

@@ -11,7 +11,6 @@ a hand-in did to it, costs the cell it was running and nothing else.
 from __future__ import annotations
 
 import contextlib
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
@@ -35,7 +34,6 @@ from tito.grading.judge.result import (
 )
 from tito.grading.limits import Limits
 from tito.grading.sandbox import is_isolating
-from tito.grading.stage import remove_folder
 from tito.notebook import Notebook, Role
 
 __all__ = ["Cancelled", "CellResult", "Result", "Unconfined", "check_master", "grade"]
@@ -151,7 +149,7 @@ class _Grading:
         """Run one judge; None when it is done, else why it is not."""
         self.job.finished = list(self.settled)
         self.current = {}
-        with _scratch() as folder, start_judge(folder, self.job) as judge:
+        with start_judge(self.job) as judge:
             while True:
                 limit = min(self._patience(), deadline - time.monotonic())
                 event = judge.hear(limit, self.cancelled)
@@ -230,13 +228,3 @@ class _Grading:
         if self.result.status == BROKEN:
             return CellResult(grade_id, "missing", Fraction(0), Fraction(0), self.result.reason)
         return CellResult(grade_id, DIED, Fraction(0), Fraction(0), why)
-
-
-@contextlib.contextmanager
-def _scratch() -> Iterator[str]:
-    """A folder for one judge and all below it; whatever they leave there goes with it."""
-    folder = tempfile.mkdtemp(prefix="tito-judge-")
-    try:
-        yield folder
-    finally:
-        remove_folder(Path(folder))

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import atexit
 import os
-import shutil
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
 from tito.errors import UserError
@@ -25,6 +24,7 @@ from tito.grading.judge.process import (
     WarmJudge,
     in_memory,
 )
+from tito.grading.stage import remove_folder
 
 
 class Pool:
@@ -70,7 +70,7 @@ class Pool:
 
 
 class _Lent:
-    """A warm judge with its folder, and what it has prepared."""
+    """A warm judge with its folder, below which all of its jobs work, and what it has prepared."""
 
     def __init__(self) -> None:
         self._folder = tempfile.mkdtemp(prefix="tito-warm-")
@@ -78,8 +78,12 @@ class _Lent:
         try:
             self.judge = WarmJudge(self._folder)
         except BaseException:
-            shutil.rmtree(self._folder)
+            remove_folder(Path(self._folder))
             raise
+
+    def scratch(self) -> AbstractContextManager[str]:
+        """A folder for one job."""
+        return scratch("job-", self._folder)
 
     def start(self, folder: str, job: Job) -> ForkedJudge:
         """A fork at work on the job; the module is told only when it is another than before."""
@@ -94,7 +98,7 @@ class _Lent:
 
     def close(self) -> None:
         self.judge.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        remove_folder(Path(self._folder))
 
 
 POOL = Pool()
@@ -112,31 +116,42 @@ def peak_memory() -> int:
 
 
 @contextmanager
-def start_judge(folder: str, job: Job) -> Iterator[JudgeProcess]:
-    """A judge that works on the job; it ends with the block."""
+def start_judge(job: Job) -> Iterator[JudgeProcess]:
+    """A judge that works on the job; it ends with the block, and its folder with it."""
     if job.engine == "spawn":
-        with SpawnedJudge(folder, job.to_json()) as judge:
+        with scratch("tito-judge-") as folder, SpawnedJudge(folder, job.to_json()) as judge:
             yield judge
         return
-    lent, judge = _lend(folder, job)
-    try:
-        with judge:
-            yield judge
-    finally:
-        POOL.give_back(lent)
+    with ExitStack() as stack:
+        yield _fork(stack, job)
 
 
-def _lend(folder: str, job: Job) -> tuple[_Lent, ForkedJudge]:
-    """A warm judge and its fork for the job; one that is found dead is replaced, once."""
+def _fork(stack: ExitStack, job: Job) -> ForkedJudge:
+    """A fork of a warm judge for the job; one that is found dead is replaced, once."""
     for is_last in (False, True):
-        lent = POOL.take()
-        try:
-            return lent, lent.start(folder, job)
-        except WarmFailed as error:
-            lent.close()
-            if is_last:
-                hint = "--engine spawn works everywhere"
-                raise UserError(f"the fork engine failed: {error}", hint=hint) from None
+        with ExitStack() as attempt:
+            lent = POOL.take()
+            attempt.callback(POOL.give_back, lent)
+            try:
+                folder = attempt.enter_context(lent.scratch())
+                judge = attempt.enter_context(lent.start(folder, job))
+            except WarmFailed as error:
+                if is_last:
+                    hint = "--engine spawn works everywhere"
+                    raise UserError(f"the fork engine failed: {error}", hint=hint) from None
+            else:
+                stack.push(attempt.pop_all())
+                return judge
+
+
+@contextmanager
+def scratch(prefix: str, below: str | None = None) -> Iterator[str]:
+    """A folder for one judge and all it starts; whatever they leave there goes with it."""
+    folder = tempfile.mkdtemp(prefix=prefix, dir=below)
+    try:
+        yield folder
+    finally:
+        remove_folder(Path(folder))
 
 
 def _uses_numba(job: Job) -> bool:

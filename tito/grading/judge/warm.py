@@ -1,6 +1,6 @@
 """The warm judge: loads what judges need once and forks one for each job.
 
-    python -P -m tito.grading.judge.warm DESCRIPTOR
+    python -P -m tito.grading.judge.warm FOLDER DESCRIPTOR
 
 It starts the warm student processes too, one without Numba and, where a module needs it, one
 with. What it knows of a job is the master; hand-ins are read in the forks alone.
@@ -12,6 +12,7 @@ import os
 import socket
 import sys
 import tempfile
+from pathlib import Path
 from typing import Any
 
 from tito.grading import forkserver
@@ -45,11 +46,13 @@ class WarmStudents:
     def close(self) -> None:
         for warm in self._started.values():
             warm.close()
-        remove_folder(self.library)
 
 
-def main(control: int) -> None:
-    """Serve until the caller closes the other end of the socket."""
+def main(folder: str, control: int) -> None:
+    """Serve until the caller closes the other end of the socket.
+
+    folder : all that is written lies below it; removed in the end
+    """
     harden.close_memory()
     students = WarmStudents()
     students.start(False)
@@ -72,6 +75,7 @@ def main(control: int) -> None:
         forkserver.serve(socket.socket(fileno=control), judge, prepare)
     finally:
         students.close()
+        remove_folder(Path(folder))  # if the caller was killed, nobody else does
 
 
 def _judge(engine: ForkEngine, known: Job, request: dict[str, Any], files: list[int]) -> None:
@@ -86,4 +90,4 @@ def _judge(engine: ForkEngine, known: Job, request: dict[str, Any], files: list[
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(sys.argv[1], int(sys.argv[2]))
