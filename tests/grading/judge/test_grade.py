@@ -169,6 +169,27 @@ def test_a_given_cell_that_fails_is_told_once():
     assert result.raised == ["given cell 3, line 1: ZeroDivisionError: division by zero"]
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "x = " + "-" * 20000 + "1",
+        "x = " + "+".join(["1"] * 20000),
+        "x = a" + ".b" * 20000,
+        "x = " + "(" * 20000 + ")" * 20000,
+        "if 1: pass\n" + "elif 1: pass\n" * 5000,
+        "\n".join(f"v{i} = 1" for i in range(20000)),
+        "x = 1\0",
+        "x = '" + "a" * (5 << 20) + "'",
+    ],
+    ids=["unary", "binary", "attributes", "brackets", "elif", "statements", "null", "huge"],
+)
+def test_a_cell_that_no_compiler_takes_costs_nobody_points(source):
+    own = hand_in()
+    own.cells.insert(4, Cell("code", source))
+    result = run(Notebook(own.cells))
+    assert (result.status, result.points) == ("graded", 7)
+
+
 def test_a_copied_cell_below_wins_as_in_jupyter():
     own = hand_in(CLAMP_WRONG)
     own.cells.insert(3, solution("clamp", CLAMP))
