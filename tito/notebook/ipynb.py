@@ -105,12 +105,16 @@ def _why_no_json(text: str, error: ValueError) -> str:
     if any(line.startswith(("<<<<<<<", ">>>>>>>")) for line in text.split("\n")):
         return "not a notebook: it holds marks of an unfinished merge (<<<<<<<)"
     line = getattr(error, "lineno", None)
-    last = text.count("\n") + 1
-    if line is not None and start.startswith("{") and line >= last - 1:
+    if line is not None and start.startswith("{") and _ends_within(text, error):
         return f"not a notebook: the file ends too early (line {line})"
     return (
         f"not a notebook: no valid JSON (line {line})" if line else "not a notebook: no valid JSON"
     )
+
+
+def _ends_within(text: str, error: json.JSONDecodeError) -> bool:
+    """Whether the trouble is that more should follow: a string or a bracket is still open."""
+    return error.msg.startswith("Unterminated string") or not set("}]") & set(text[error.pos :])
 
 
 def _of_worksheets(worksheets: list[Any]) -> list[Any]:

@@ -51,6 +51,17 @@ def test_what_numpy_calls_no_number_neither(value):
         score(value, SIX)
 
 
+@pytest.mark.parametrize(
+    "value",
+    [10**400, -(10**400), Fraction(10**400, 3), Fraction(19, 2)],
+    ids=["huge", "huge and negative", "a huge fraction", "a fraction"],
+)
+def test_a_score_of_any_size_is_refused_in_few_words(value):
+    with pytest.raises(BadScore, match=r"not between 0 and 6 points") as caught:
+        score(value, SIX)
+    assert len(str(caught.value)) < 100
+
+
 def test_sums_are_exact():
     tenths = [score(0.1, SIX) for _ in range(10)]
     thirds = [score(0.3333333333333333, SIX) for _ in range(3)]

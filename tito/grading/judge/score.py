@@ -33,6 +33,7 @@ _VERDICTS = {
     "isinstance",
     "issubclass",
 }
+_TOO_LONG = 10**20
 # These hand on what the student's function returned.
 HAND_ON = {"contents", "expect_fresh", "expect_unchanged"}
 
@@ -56,13 +57,23 @@ def score(value: Any, points: Fraction) -> Fraction:
     if isinstance(value, bool) or type(value) not in (int, float, Fraction):
         kind = type(value).__name__
         raise BadScore(f"the last value of this test is a {kind}, not a number of points")
-    if not math.isfinite(value):
+    if isinstance(value, float) and not math.isfinite(value):
         raise BadScore("the last value of this test is not a finite number of points")
     if value < 0 or exact(value) > points:
         raise BadScore(
-            f"the last value of this test is {value:g}, not between 0 and {display(points)} points"
+            f"the last value of this test is {_shown(value)}, "
+            f"not between 0 and {display(points)} points"
         )
     return exact(value)
+
+
+def _shown(value: int | float | Fraction) -> str:
+    """The value as a few characters; no int is too large for it, as it would be for `:g`."""
+    if isinstance(value, float):
+        return f"{value:g}"
+    if abs(value) >= _TOO_LONG:
+        return "a very large number" if value > 0 else "a very large negative number"
+    return str(value)
 
 
 def last_expression(tree: ast.Module, source: str) -> ast.Expr | None:
