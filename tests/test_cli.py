@@ -74,12 +74,17 @@ def test_the_version(capsys):
     assert capsys.readouterr().out == f"tito {__version__}\n"
 
 
-@pytest.mark.parametrize("args", [[], ["nonsense"], ["export", "--nonsense"], ["grade"], ["new"]])
+@pytest.mark.parametrize("args", [["nonsense"], ["export", "--nonsense"], ["grade"], ["new"]])
 def test_wrong_usage_exits_2(args, capsys):
     with pytest.raises(SystemExit) as stop:
         cli.main(args)
     assert stop.value.code == 2
     assert "usage: tito" in capsys.readouterr().err
+
+
+def test_tito_alone_says_what_there_is_and_exits_2(capsys):
+    assert cli.main([]) == 2
+    assert "tito start" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("code", [0, 1])
