@@ -32,7 +32,10 @@ def without_magics(source: str) -> str:
 
     A cell that parses is left as it is: `%` at the start of a line may be arithmetic.
     """
-    return python_source(source)
+    try:
+        return python_source(source)
+    except (RecursionError, MemoryError):  # nested beyond what the parser takes
+        return source
 
 
 def parse(source: str) -> ast.Module | None:
