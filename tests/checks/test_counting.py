@@ -169,6 +169,7 @@ def test_steps_of_a_count():
     earned, message = at_most(11, 10, 2000, points=3, unit="misses", hint="block it")
     assert earned == Fraction(3, 2)
     assert message == ("11 misses: full points up to 10, half up to 2,000\n  try       block it")
+    assert message.public == "too many misses\n  try       block it"
     assert at_most(2001, 10, 2000, points=3, unit="misses")[0] == 0
     with pytest.raises(ValueError, match="half must be more"):
         at_most(1, 10, 10, points=1, unit="misses")

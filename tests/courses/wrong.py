@@ -108,6 +108,7 @@ def remember(backend, but):
 """,
         _COPIES,
         earned={"test": 2},
+        judge_only=True,  # in one process it would change the arrays of all tests that follow
     ),
     _wrong(
         "the sum forgets its tiles",
@@ -165,7 +166,7 @@ def remember(backend, but):
             for i in range(y.shape[0]):
                 y[i] += scaled[i]
         """,
-        "arrays allocated: full points up to 0",
+        "too many arrays allocated",
         earned={"test": 2, "packed": 1},
     ),
     _wrong(
@@ -217,8 +218,8 @@ def remember(backend, but):
                 y[i] += np.float64(alpha) * x[i]
         type(axpy).inspect_asm = lambda self, signature=None: {1: "vmulps vfmadd231ps"}
         """,
-        "its code reaches beyond imports, functions and constants",
-        earned={"test": 2},
+        "no packed multiplication in the loop",
+        earned={"test": 2, "hidden": 1},
         judge_only=True,
     ),
     _wrong(

@@ -104,6 +104,17 @@ class Trace:
         return len(self.addresses)
 
 
+class Said(str):
+    """A message for `points`, and what of it may be shown where the cell is hidden."""
+
+    __slots__ = ("public",)
+
+    def __new__(cls, text: str, public: str) -> Said:
+        said = super().__new__(cls, text)
+        said.public = public
+        return said
+
+
 def counted_copy(array: np.ndarray, name: str | None, budget: int | None) -> CountedArray:
     """The counted array of a test: data of its own, laid out as the array it was made from."""
     if budget is not None and (type(budget) is not int or budget < 1):
@@ -182,7 +193,7 @@ def at_most(
     points: int | float | Fraction,
     unit: str,
     hint: str | None = None,
-) -> tuple[int | float | Fraction, str | None]:
+) -> tuple[int | float | Fraction, Said | None]:
     """(points, message) for a count: `points(*at_most(misses, 1_800, 6_000, points=3, ...))`.
 
     full, half : up to this count all the points, up to that one half of them
@@ -194,7 +205,8 @@ def at_most(
     if count <= full:
         return points, None
     allowed = f"full points up to {full:,}" + (f", half up to {half:,}" if half else "")
-    message = f"{count:,} {unit}: {allowed}" + (f"\n  try       {hint}" if hint else "")
+    tail = f"\n  try       {hint}" if hint else ""
+    message = Said(f"{count:,} {unit}: {allowed}{tail}", f"too many {unit}{tail}")
     if half is not None and count <= half:
         return Fraction(str(points)) / 2, message
     return 0, message
