@@ -345,12 +345,17 @@ def _naive_turn(self, session):
     yield
 
 
-def test_a_process_out_of_turn_stands_still(shared):
-    with shared.world.held():
-        time.sleep(0.01)  # a signal takes a moment
-        before = shared.world._session.channel.thread_seconds()
-        time.sleep(0.05)
-        assert shared.world._session.channel.thread_seconds() == before
+def test_a_process_out_of_turn_stands_still(fresh):
+    spin = "threading.Thread(target=lambda: [None for _ in iter(int, 1)], daemon=True).start()"
+    fresh.world.run_cell("spin", spin)
+    channel = fresh.world._session.channel
+    with fresh.world.held():
+        time.sleep(0.02)  # a signal takes a moment
+        before = channel.thread_seconds()
+        time.sleep(0.1)
+        assert len(before) > 1 and channel.thread_seconds() == before
+    time.sleep(0.1)
+    assert sum(channel.thread_seconds().values()) > sum(before.values()), "and goes on after it"
 
 
 # -- the author's mistakes
