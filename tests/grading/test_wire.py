@@ -4,6 +4,7 @@ import collections
 import enum
 import math
 import struct
+from fractions import Fraction
 
 import msgpack
 import numpy as np
@@ -38,7 +39,8 @@ def decode(tree, buffers=()):
         None, True, 0, -1, 2**63 - 1, 2**63, -(2**63) - 1, 10**300, 1.5, -0.0, math.inf,
         "", "é\ud800", "x" * 10_000, b"", b"ab" * 5000, bytearray(b"q"), 1 + 2j, (), (1,),
         [1, [2]], {}, {1: "a", (1, 2): [3]}, set(), {1, 2}, frozenset([3]), slice(1, None, -2),
-        range(3, 9, 2), ..., int, float, ValueError, dict, np.float32, np.int8, np.dtype(">f4"),
+        range(3, 9, 2), Fraction(-7, 3),
+        ..., int, float, ValueError, dict, np.float32, np.int8, np.dtype(">f4"),
         np.dtype([("a", "<i2"), ("b", ">f8", (2, 3))], align=True), Point(1, [2]),
     ],
 )  # fmt: skip
@@ -155,6 +157,7 @@ def same_hash(count):
         ["a", 0],
         ["a", True], ["named", "P", ["l", ["_a"]], ["l", [1]]], ["named", "P", [["l", []]], [1]],
         ["named", "P", ["class"], [1]], ["named", "P", ["a", "b"], [1]], nested(400),
+        ["frac", 1, 0], ["frac", 1.5, 2], ["frac", 1], ["frac", ["blob", 0], 2],
         ["set", list(same_hash(70))], ["d", same_hash(70), [0] * 70], ["set", list(range(60_000))],
     ],
 )  # fmt: skip

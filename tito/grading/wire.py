@@ -30,6 +30,7 @@ MOST_BUFFERS = 512 << 20
 MOST_PARTS = 500_000
 MOST_DEPTH = 50
 MOST_INT_BYTES = 1 << 15
+MOST_FRACTION_BITS = 1 << 12
 MOST_KEYS = 50_000
 MOST_SAME_HASH = 64
 MOST_ARRAYS = 10_000
@@ -216,6 +217,8 @@ class Encoder:
             return ["np", encode_dtype(cell.dtype), self.blob(cell.tobytes())]
         if isinstance(obj, type):
             return self._type(obj)
+        if _is_fraction(obj):
+            return ["frac", self.integer(obj.numerator), self.integer(obj.denominator)]
         if isinstance(obj, np.dtype):
             return ["dtype", encode_dtype(obj)]
         if isinstance(obj, np.ndarray) and not _is_masked(obj):
@@ -237,6 +240,14 @@ class Encoder:
         if issubclass(kind, np.generic) and getattr(np, kind.__name__, None) is kind:
             return ["nptype", kind.__name__]
         return self._opaque(kind, self)
+
+
+def _is_fraction(obj: Any) -> bool:
+    """An exact fraction that is quickly reduced; the library is not imported for this question."""
+    fractions = sys.modules.get("fractions")
+    if fractions is None or type(obj) is not fractions.Fraction:
+        return False
+    return max(obj.numerator.bit_length(), obj.denominator.bit_length()) <= MOST_FRACTION_BITS
 
 
 def _is_masked(array: np.ndarray) -> bool:
@@ -386,6 +397,15 @@ def _numpy_type(name: Any) -> type:
     return kind
 
 
+def _fraction(decoder: Decoder, node: list, depth: int) -> Any:
+    from fractions import Fraction
+
+    parts = decoder.values(node[1:], depth)
+    require(len(parts) == 2 and all(type(n) is int for n in parts), "fraction")
+    require(all(n.bit_length() <= MOST_FRACTION_BITS for n in parts), "fraction")
+    return Fraction(*parts)
+
+
 def _range(decoder: Decoder, node: list, depth: int) -> range:
     return range(*decoder.values(node[1], depth))
 
@@ -405,6 +425,7 @@ _DECODE: dict[str, Callable[[Decoder, list, int], Any]] = {
     "ba": Decoder.bytearray,
     "slice": lambda d, n, k: slice(*d.values(n[1], k)),
     "range": _range,
+    "frac": _fraction,
     "...": lambda d, n, k: ...,
     "dtype": lambda d, n, k: decode_dtype(n[1]),
     "type": lambda d, n, k: _TYPES[n[1]],

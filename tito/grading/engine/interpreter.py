@@ -54,6 +54,7 @@ def environment(home: Path) -> dict[str, str]:
         **KEEP_MEMORY,
         **dict.fromkeys(HOMES, str(home)),
         **dict.fromkeys(ONE_THREAD, "1"),
+        "USER": "student",  # getpass.getuser(): the system's list of users cannot be read
         # Windows looks for libraries there; elsewhere it names programs, and none may be run.
         "PATH": os.environ.get("PATH", "") if os.name == "nt" else os.defpath,
         "MPLBACKEND": "agg",
