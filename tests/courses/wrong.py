@@ -140,7 +140,7 @@ def remember(backend, but):
                             x = a[i, p]
                         out[i, j] = out[i, j] + x * b[p, j]
         """,
-        "a was read or written 20,000 times",
+        "a was read or written 4,000 times",
         earned={"test": 2},
     ),
     _wrong(

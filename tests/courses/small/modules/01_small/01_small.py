@@ -129,8 +129,8 @@ def product_spec(a, b):
 def counted_product(product, a, b, block):
     """(the product, misses) on counted arrays; every element is read where it is used."""
     (m, k), n = a.shape, b.shape[1]
-    left, right = remote_array(a, "a", budget=20_000), remote_array(b, "b", budget=20_000)
-    out = remote_array(np.zeros((m, n), a.dtype), "out", budget=20_000)
+    left, right = remote_array(a, "a", budget=4_000), remote_array(b, "b", budget=4_000)
+    out = remote_array(np.zeros((m, n), a.dtype), "out", budget=4_000)
     product(left, right, out, block)
     expect_close(contents(out), product_spec(a, b), inner=k)
     # An element of a may be kept while its row of b is walked; those of b are too many to keep.
