@@ -200,7 +200,7 @@ def python_source(source: str) -> str:
         lines[first] = ""
     try:
         ast.parse("\n".join(lines))
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         lines = [_without_magic(line) for line in lines]
     return "\n".join(lines)
 

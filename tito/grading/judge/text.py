@@ -32,10 +32,7 @@ def without_magics(source: str) -> str:
 
     A cell that parses is left as it is: `%` at the start of a line may be arithmetic.
     """
-    try:
-        return python_source(source)
-    except (RecursionError, MemoryError):  # nested beyond what the parser takes
-        return source
+    return python_source(source)
 
 
 def parse(source: str) -> ast.Module | None:
