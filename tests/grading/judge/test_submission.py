@@ -85,6 +85,7 @@ def test_python_is_graded_whatever_its_kernel_is_called(kernel, info):
         ({"name": "xcpp17", "display_name": "C++17"}, None, "C"),
         ({"name": "python3"}, "octave", "Octave"),
         ({"name": "brandnew", "language": "brandnew"}, None, "brandnew"),
+        ({"name": "x", "language": "two\nlines"}, None, "for two lines,"),
     ],
 )
 def test_another_language_is_refused_with_words(kernel, info, shown):

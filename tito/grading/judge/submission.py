@@ -131,11 +131,16 @@ def _refuse_other_language(notebook: Notebook) -> None:
         code = [c.source for c in notebook.cells if c.kind == "code"]
         if sum(map(is_python, code)) * 2 >= len(code):
             return
-    shown = _LANGUAGES.get(language, language)
+    shown = _LANGUAGES.get(language) or _one_line(language)
     raise UserError(
         f"this notebook was saved with a kernel for {shown}, and only Python is graded: choose "
         "Kernel > Change Kernel > Python 3, run all, save and hand in again"
     )
+
+
+def _one_line(text: str) -> str:
+    """What a notebook calls its language, which can be any text."""
+    return "".join(c if c.isprintable() else " " for c in text[:40])
 
 
 def declared_language(metadata: dict[str, Any]) -> str | None:
