@@ -87,6 +87,68 @@ ROUTES = {
 }
 
 
+# Further ways round: a module handed on, text that is run, products under other names.
+ROUTES |= {
+    "match": NP + "def f(a,b):\n    match np:\n        case m: return m.inner(a,b)",
+    "with": NP
+    + "import contextlib\ndef f(a,b):\n"
+    + "    with contextlib.nullcontext(np) as m: return m.inner(a,b)",
+    "lambda arg": NP + "def f(a,b): return (lambda m: m.inner(a,b))(np)",
+    "param": NP + "def g(m,a,b): return m.inner(a,b)\ndef f(a,b): return g(np,a,b)",
+    "kwparam": NP + "def g(a,b,*,m): return m.inner(a,b)\ndef f(a,b): return g(a,b,m=np)",
+    "class attr": NP + "class K: m=np\ndef f(a,b): return K.m.inner(a,b)",
+    "self attr": NP
+    + "class K:\n    def __init__(self): self.m=np\n"
+    + "    def go(self,a,b): return self.m.inner(a,b)\ndef f(a,b): return K().go(a,b)",
+    "yield": NP + "def ms(): yield np\ndef f(a,b): return next(ms()).inner(a,b)",
+    "return": NP + "def ms(): return np\ndef f(a,b): return ms().inner(a,b)",
+    "decorator": NP
+    + "def deco(g): return lambda a,b: g(a,b,np)\n@deco\ndef f(a,b,m): return m.inner(a,b)",
+    "namespace": NP + "import types\ndef f(a,b): return types.SimpleNamespace(m=np).m.inner(a,b)",
+    "dict(m=)": NP + "def f(a,b): return dict(m=np)['m'].inner(a,b)",
+    "getattribute": NP + "def f(a,b): return np.__getattribute__('inner')(a,b)",
+    "object getattribute": NP + "def f(a,b): return object.__getattribute__(np,'inner')(a,b)",
+    "getattr_static": NP
+    + "import inspect\ndef f(a,b): return inspect.getattr_static(np,'inner')(a,b)",
+    "resolve_name": "import pkgutil\ndef f(a,b): return pkgutil.resolve_name('numpy:inner')(a,b)",
+    "locate": "import pydoc\ndef f(a,b): return pydoc.locate('numpy.inner')(a,b)",
+    "pickle": "import pickle\ndef f(a,b): return pickle.loads(b'cnumpy\\ninner\\n.')(a,b)",
+    "timeit": "import timeit\ndef f(a,b):\n    g={'a':a,'b':b}\n"
+    + "    timeit.timeit('import numpy; global r; "
+    + "r=numpy.inner(a,b)',globals=g,number=1)\n    return g['r']",
+    "FunctionType": "import types,marshal\n"
+    + "def f(a,b): return types.FunctionType(marshal.loads(b''),{})(a,b)",
+    "matrix": NP + "def f(a,b): return np.asarray(np.matrix(a)*np.matrix(b))",
+    "asmatrix": NP + "def f(a,b): return np.asmatrix(a)*b",
+    "ma.innerproduct": NP + "def f(a,b): return np.ma.innerproduct(a,b)",
+    "solve": NP + "def f(a,b): return np.linalg.solve(np.linalg.inv(a),b)",
+    "lstsq": NP + "def f(a,b): return np.linalg.lstsq(a,b)",
+    "cov": NP + "def f(a,b): return np.cov(a,b)",
+    "polymul": NP + "def f(a,b): return np.polymul(a,b)",
+    "get_blas": "from scipy.linalg import get_blas_funcs\n"
+    + "def f(a,b): return get_blas_funcs('gemm')(1,a,b)",
+    "c_einsum": NP + "def f(a,b): return np._core.multiarray.c_einsum('ij,jk',a,b)",
+    "user_ns": NP + "def f(a,b): return get_ipython().user_ns['np'].inner(a,b)",
+    "ev": "def f(a,b): return get_ipython().ev('np.inner')(a,b)",
+    "__main__": "import __main__\nimport numpy as np\ndef f(a,b): return __main__.np.inner(a,b)",
+    "numexpr": "import numexpr\ndef f(a,b): return numexpr.evaluate('a*b')",
+    "setattr": NP + "class K: pass\nsetattr(K,'m',np)\ndef f(a,b): return K.m.inner(a,b)",
+    "globals update": NP + "globals().update(q=np)\ndef f(a,b): return q.inner(a,b)",
+    "globals item": NP + "globals()['q']=np\ndef f(a,b): return q.inner(a,b)",
+    "gc": "import gc\n"
+    + "def f(a,b): return [o for o in gc.get_objects() if "
+    + "getattr(o,'__name__','')=='inner'][0](a,b)",
+    "zip": NP + "def f(a,b):\n    (m,),=zip([np])\n    return m.inner(a,b)",
+    "except": NP
+    + "class E(Exception): pass\ndef f(a,b):\n    try: raise E(np)\n"
+    + "    except E as e: return e.args[0].inner(a,b)",
+    "nonlocal": NP
+    + "def f(a,b):\n    m=None\n    def s():\n        nonlocal m\n        m=np\n"
+    + "    s()\n    return m.inner(a,b)",
+    "global": NP + "def s():\n    global m\n    m=np\ns()\ndef f(a,b): return m.inner(a,b)",
+}
+
+
 @pytest.mark.parametrize("source", ROUTES.values(), ids=ROUTES.keys())
 def test_each_route_is_found(source):
     findings = find({"cell 1": source}, ["f"], ["blas"])
@@ -95,6 +157,14 @@ def test_each_route_is_found(source):
 
 
 HONEST = {
+    "modules used as modules": NP
+    + "import math, operator\nla = np.linalg\n"
+    + "def f(a, b, dtype=np.float32):\n    xp = np\n    c = xp.zeros(len(a), dtype=dtype)\n"
+    + "    if isinstance(a, np.ndarray) and hasattr(np, 'exp'):\n        c[0] = la.norm(c)\n"
+    + "    return dict(map=list(map(math.exp, c)), add=operator.add, kinds=(np.float32, c))",
+    "names kept by global and nonlocal": NP
+    + "n = 0\ndef f(a, b):\n    global n\n    n = n + 1\n    best = a\n    def keep(c):\n"
+    + "        nonlocal best\n        best = c\n    keep(np.abs(b))\n    return best",
     "loops": NP
     + "def f(a, b):\n    c = np.zeros((len(a), b.shape[1]), a.dtype)\n"
     + "    for i in range(len(a)):\n        c[i, 0] = float(a[i, 0]) * 2\n    return c",

@@ -13,7 +13,8 @@ whatever name. The rules:
 - `x.dot` on anything that is not a known module is the array method. It is not when `x` is
   `self` or an instance of a class of the notebook that defines `dot` and has no base class.
 - What cannot be read counts where it can only hide something: `getattr(np, name)` with a computed
-  name, `eval`, `exec`, `compile`, `ctypes`.
+  name, `eval`, `exec`, `compile`, `pickle.loads`, `ctypes`; and a module that is handed on as a
+  value, to a function or an attribute: `g(np)`, `self.m = np`.
 - Words in strings and comments, keyword arguments and attributes being assigned are no mentions.
 
 A definition that was replaced before the exercise's own cell is dead; from that cell on every
@@ -75,7 +76,10 @@ def _names(text: str) -> frozenset[str]:
 
 _PRODUCTS = _names(
     "dot matmul einsum einsum_path tensordot inner outer vdot vecdot matvec vecmat multi_dot"
-    " matrix_power convolve correlate kron"
+    " matrix_power convolve correlate kron innerproduct outerproduct c_einsum"
+    # Ways to a product that carry another name: M * M of matrices, inv and solve, a covariance.
+    " matrix asmatrix bmat mat cov corrcoef polymul inv pinv solve lstsq tensorinv tensorsolve"
+    " get_blas_funcs"
 )
 _TENSOR_PRODUCTS = _PRODUCTS | _names("mm bmm mv addmm addmv addbmm baddbmm linear")
 _GEMM = frozenset(
@@ -142,8 +146,19 @@ SETS: dict[str, ForbidSet] = {
 }
 
 # Ways to run code that a syntax tree does not show.
-_UNREADABLE = {"builtins.eval", "builtins.exec", "builtins.compile"}
-_UNREADABLE_LIBRARIES = ("ctypes", "cffi", "_ctypes")
+_UNREADABLE = {
+    *("builtins.eval", "builtins.exec", "builtins.compile", "IPython.get_ipython"),
+    *("pkgutil.resolve_name", "pydoc.locate", "pydoc.resolve", "inspect.getattr_static"),
+    *("pickle.load", "pickle.loads", "marshal.load", "marshal.loads", "types.FunctionType"),
+    *("types.CodeType", "types.LambdaType", "timeit.timeit", "timeit.repeat", "timeit.Timer"),
+    *("gc.get_objects", "gc.get_referrers", "pandas.eval", "cProfile.run", "profile.run"),
+}
+_UNREADABLE_LIBRARIES = ("ctypes", "cffi", "_ctypes", "__main__", "numexpr", "runpy", "code")
+_UNREADABLE_METHODS = ("__getattribute__", "__getattr__")
+# Parts of a library that have routes of their own in them.
+_PARTS = _names("linalg core _core multiarray umath ma lib matlib blas sparse functional")
+# Where a module as a value is followed, or told nothing.
+_ASKING = {f"builtins.{name}" for name in ("getattr", "vars", "hasattr", "dir", "id", "print")}
 _GETTERS = {"operator.attrgetter", "operator.methodcaller"}
 # Cell magics whose body is Python that runs in the notebook's own namespace.
 _PYTHON_MAGICS = ("time", "timeit", "capture", "prun", "memit", "mprun")
@@ -230,7 +245,7 @@ class _Cell:
         except (RecursionError, MemoryError):
             cell.too_deep = True
             return cell
-        for name, node in _bindings(tree.body):
+        for name, node in [*_bindings(tree.body), *_bound_from_inside(tree, ast.Global)]:
             cell.defined.setdefault(name, []).append(node)
         for name, node in _changes(tree.body):
             cell.changed.setdefault(name, []).append(node)
@@ -298,6 +313,8 @@ def _bound_by(node: ast.AST) -> Iterator[tuple[str, ast.AST | _Import]]:
         yield from ((n, node.context_expr) for n in _target_names(node.optional_vars))
     elif isinstance(node, ast.ExceptHandler) and node.name:
         yield node.name, ast.Constant(None)
+    elif isinstance(node, ast.Call) and _is_table(getattr(node.func, "value", None)):
+        yield from ((k.arg, k.value) for k in node.keywords if k.arg)  # globals().update(m=np)
 
 
 def _changes(body: Iterable[ast.AST]) -> Iterator[tuple[str, ast.AST]]:
@@ -307,6 +324,8 @@ def _changes(body: Iterable[ast.AST]) -> Iterator[tuple[str, ast.AST]]:
             targets, values = node.targets, [node.value]
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             targets, values = [node.value.func], node.value.args
+            if getattr(node.value.func, "id", "") == "setattr" and len(values) == 3:
+                targets, values = [ast.Attribute(values[0], "")], values[2:]
         else:
             continue
         for target in targets:
@@ -333,6 +352,10 @@ def _import_bindings(node: ast.Import) -> Iterator[tuple[str, _Import]]:
 def _assigned(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     for target in targets:
+        if isinstance(target, ast.Subscript) and _is_table(target.value):
+            key = target.slice.value if isinstance(target.slice, ast.Constant) else None
+            if isinstance(key, str):
+                yield key, node.value  # globals()["m"] = np
         pairs = [(target, node.value)]
         both = (ast.Tuple, ast.List)
         unpacked = isinstance(target, both) and isinstance(node.value, both)
@@ -341,6 +364,12 @@ def _assigned(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
         for part, value in pairs:
             for name in _target_names(part):
                 yield name, value if value is not None else ast.Constant(None)
+
+
+def _is_table(node: ast.AST | None) -> bool:
+    """globals() and its kin."""
+    name = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+    return name in ("globals", "locals", "vars")
 
 
 def _target_names(target: ast.AST) -> list[str]:
@@ -385,10 +414,12 @@ def _own_names(node: ast.AST) -> dict[str, list[ast.AST | _Import]]:
         for argument in _arguments(arguments):
             names.setdefault(argument, []).append(_PARAMETER)
     if isinstance(node, _FUNCTIONS):
-        declared = _declared_global(node)
+        declared = _declared(node, (ast.Global, ast.Nonlocal))
         for name, bound in _bindings(node.body):
             if name not in declared:
                 names.setdefault(name, []).append(bound)
+        for name, bound in _bound_from_inside(node, ast.Nonlocal):
+            names.setdefault(name, []).append(bound)
     for generator in getattr(node, "generators", ()):
         for name in _target_names(generator.target):
             names.setdefault(name, []).append(_PARAMETER)
@@ -401,9 +432,25 @@ def _arguments(arguments: ast.arguments) -> list[str]:
     return [a.arg for a in every]
 
 
-def _declared_global(node: ast.AST) -> set[str]:
-    declared = [n.names for n in ast.walk(node) if isinstance(n, (ast.Global, ast.Nonlocal))]
-    return {name for names in declared for name in names}
+def _declared(function: ast.AST, kinds: Any) -> set[str]:
+    """Names that a function declares global or nonlocal; not those of functions inside it."""
+    found: set[str] = set()
+    stack = list(function.body)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, kinds):
+            found |= set(node.names)
+        if not isinstance(node, _OWN_NAMES):
+            stack += ast.iter_child_nodes(node)
+    return found
+
+
+def _bound_from_inside(tree: ast.AST, kind: Any) -> Iterator[tuple[str, ast.AST | _Import]]:
+    """What functions inside bind in the scope around them: by `global m`, by `nonlocal m`."""
+    for inner in ast.walk(tree):
+        if inner is not tree and isinstance(inner, _FUNCTIONS):
+            names = _declared(inner, kind)
+            yield from (pair for pair in _bindings(inner.body) if pair[0] in names)
 
 
 def _cells_by_name(tables: Iterable[Mapping[str, Any]]) -> dict[str, list[int]]:
@@ -504,6 +551,11 @@ class _Search:
         return replace(inner, self_name=names[0]) if method and names else inner
 
     def _check(self, node: ast.AST, scope: _Scope, via: tuple[str, ...]) -> None:
+        for module in self._handed_on(node, scope):
+            what = f"{ast.unparse(module)} as a value"
+            for name in self.sets:
+                if any(_is_part(SETS[name], path) for path in self.paths(module, scope)):
+                    self._note(module, scope, via, what, name)
         if isinstance(node, (ast.BinOp, ast.AugAssign)):
             self._report(node, scope, via, lambda s: type(node.op).__name__ in s.operators)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
@@ -514,6 +566,28 @@ class _Search:
             for alias in node.names:
                 path = f"{node.module or ''}.{alias.name}"
                 self._report(node, scope, via, lambda s, p=path: _names_function(s, p))
+
+    def _handed_on(self, node: ast.AST, scope: _Scope) -> Iterator[ast.expr]:
+        """Parts of a node that may be a module and go where it is no longer followed.
+
+        `m = np` is followed, so is one item of a literal; `g(np)` is not, nor what a function
+        returns, a class keeps or a `match` takes apart.
+        """
+        if isinstance(node, (ast.Return, ast.Yield, ast.YieldFrom, ast.keyword)):
+            values = [node.value]
+        elif isinstance(node, ast.Call):
+            asks = _ASKING & self.paths(node.func, scope)
+            values = [] if asks else node.args
+        elif isinstance(node, ast.Match):
+            values = [node.subject]
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            kept = scope.owner is not None and node in scope.owner.body
+            stored = any(not isinstance(t, (ast.Name, ast.Tuple, ast.List)) for t in targets)
+            values = [node.value] if kept or stored else []
+        else:
+            values = []
+        yield from (v for v in values if v is not None and self.paths(v, scope))
 
     def _check_name(self, node: ast.Name, scope: _Scope, via: tuple[str, ...]) -> None:
         for path in self.paths(node, scope):
@@ -543,6 +617,8 @@ class _Search:
         base, name = self._member(node, scope)
         if base is None:
             return
+        if name in _UNREADABLE_METHODS:
+            self._report(node, scope, via, lambda s: True)
         modules = self.paths(base, scope)
         if name is None:
             if modules:
@@ -651,6 +727,8 @@ class _Search:
         nodes = [(scope.cell, n) for n in scope.local[name]] if local else None
         if nodes is None:
             nodes = self.alive(name, scope.at)
+            if not nodes and name == "get_ipython":
+                return {"IPython.get_ipython"}
             if not nodes:
                 found = {f"{star}.{name}" for star in self._stars}
                 return found | ({f"builtins.{name}"} if hasattr(builtins, name) else set())
@@ -737,6 +815,12 @@ def _choices(node: ast.AST) -> list[ast.expr]:
 
 def _is_library(forbidden: ForbidSet, path: str) -> bool:
     return path.split(".")[0] in forbidden.functions
+
+
+def _is_part(forbidden: ForbidSet, path: str) -> bool:
+    """Whether a path is a library, or a part of it, that has routes of the set in it."""
+    library, *rest = path.split(".")
+    return library in forbidden.functions and (not rest or rest[-1] in _PARTS)
 
 
 def _names_function(forbidden: ForbidSet, path: str) -> bool:
