@@ -188,6 +188,28 @@ def test_a_failure_stays_a_failure_when_nobody_reads_to_the_end(unbuffered):
     assert run.wait() == 1
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="signals differ there")
+def test_ctrl_c_inside_exec_has_its_exit_code_too(tmp_path):
+    code = (
+        "import os, signal, sys, types, tito.cli as cli\n"
+        "module = types.ModuleType('tito.commands.student')\n"
+        "module.os, module.signal = os, signal\n"
+        "text = 'os.kill(os.getpid(), signal.SIGINT)\\nwhile True: pass'\n"
+        "module.status = lambda args: exec(text, vars(module))\n"
+        "sys.modules['tito.commands.student'] = module\n"
+        "sys.exit(cli.main(['status']))\n"
+    )
+    (tmp_path / "probe.py").write_text(code, encoding="utf-8")
+    run = subprocess.run(
+        [sys.executable, "-m", "probe"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        check=False,
+    )
+    assert (run.returncode, run.stderr) == (130, b"tito: interrupted\n")
+
+
 def test_help_imports_next_to_nothing():
     code = (
         "import sys\n"

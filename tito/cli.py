@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
 
@@ -215,6 +217,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; its exit code. A user's mistake prints a message, never a traceback."""
     _survive_any_terminal()
     _outlive_the_reader()
+    _listen_for_ctrl_c()
     try:
         parser = build_parser()
         args = parser.parse_args(argv)
@@ -238,6 +241,22 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         print(f"tito: {error.filename}: {error.strerror}", file=sys.stderr)
         return 1
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C. A plain KeyboardInterrupt that passes through exec(), as in the import of a
+    dataclass, makes Python end by the signal even when it was caught: no exit code 130 then.
+    """
+
+
+def _listen_for_ctrl_c() -> None:
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        with contextlib.suppress(ValueError):  # in another thread than the main one
+            signal.signal(signal.SIGINT, _interrupt)
+
+
+def _interrupt(number: int, frame: object) -> None:
+    raise Interrupted
 
 
 def _survive_any_terminal() -> None:
