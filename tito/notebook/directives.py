@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 KNOWN = ("default_exp", "export", "measure", "forbid", "writes")
 _LINE = re.compile(r"#\|\s*([A-Za-z_]\w*)\s*:?\s*(.*)")
-# What a tired author types: a blank before the bar, or a name that is nearly right.
-_NEAR = re.compile(r"#\s*\|\s*([A-Za-z_]\w*)")
+# What a tired author types: a blank before the bar, a second #, a name that is nearly right, or
+# no bar at all, as nbdev once wrote it.
+_NEAR = re.compile(r"#+\s*\|\s*([A-Za-z_]\w*)|#+\s*(?:export|default_exp [\w.]+)$")
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def _why(text: str) -> str:
         return "a directive counts only above the first line of code, at the start of its line"
     if match:
         return f"no directive is called {match[1]!r}; there are {', '.join(KNOWN)}"
-    return "a directive is written '#| name', with no blank between # and |"
+    return "a directive is written '#| name', with one # and no blank between # and |"
 
 
 def _comments(source: str) -> list[tuple[int, str]]:
