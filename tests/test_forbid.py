@@ -5,7 +5,7 @@ from textwrap import dedent
 
 import pytest
 
-from tito.forbid import SETS, Finding, find, python_source
+from tito.forbid import SETS, Finding, find, python_source, specifications
 
 NP = "import numpy as np\n"
 
@@ -146,6 +146,31 @@ ROUTES |= {
     + "def f(a,b):\n    m=None\n    def s():\n        nonlocal m\n        m=np\n"
     + "    s()\n    return m.inner(a,b)",
     "global": NP + "def s():\n    global m\n    m=np\ns()\ndef f(a,b): return m.inner(a,b)",
+    "helper made by exec": "exec('def h(a, b): return a @ b')\ndef f(a, b): return h(a, b)",
+    "helper replaced by exec": "def h(a, b): return 1\n"
+    + "exec('def h(a, b): ' + 'return a @ b')\ndef f(a, b): return h(a, b)",
+    "exec into a dictionary": "g = {}\nexec('def h(a, b): return a @ b', g)\n"
+    + "def f(a, b): return g['h'](a, b)",
+    "exec of what cannot be read": "def run(t): exec(t)\nrun('x')\ndef f(a, b): return 1",
+    "run_cell": "get_ipython().run_cell('def h(a, b): return a @ b')\ndef f(a, b): return h(a, b)",
+    "timeit of a text": "import timeit\n"
+    + "timeit.timeit('global h\\ndef h(a, b): return a @ b', globals=globals())\n"
+    + "def f(a, b): return h(a, b)",
+    "a module written by a cell": "open('own_h.py', 'w').write('def h(a, b): return a @ b')\n"
+    + "import own_h\ndef f(a, b): return own_h.h(a, b)",
+    "put into builtins": NP + "import builtins\nbuiltins.h = np.dot\ndef f(a, b): return h(a, b)",
+    "set in builtins": NP
+    + "import builtins\nsetattr(builtins, 'h', np.dot)\ndef f(a, b): return h(a, b)",
+    "itself replaced by setattr": NP
+    + "import sys\ndef f(a, b): return 1\nsetattr(sys.modules['__main__'], 'f', np.dot)",
+    "__globals__": NP + "def f(a, b): return f.__globals__['np'].inner(a, b)",
+    "a frame's globals": NP
+    + "import sys\ndef f(a, b): return sys._getframe().f_globals['np'].inner(a, b)",
+    "sys.modules, computed": NP
+    + "import sys\ndef f(a, b): return sys.modules[__name__].__dict__['np'].inner(a, b)",
+    "match takes it out": NP
+    + "def f(a, b):\n    match a:\n        case np.ndarray(dot=d): return d(b)",
+    "getattr of the array, computed": "def f(a, b): return getattr(a, 'tod'[::-1])(b)",
 }
 
 
@@ -198,6 +223,18 @@ HONEST = {
     "recursion": "def f(a, b): return f(a, b) if a else g(a, b)\ndef g(a, b): return f(a, b)",
     "a name made from itself": "def f(a, b):\n    a = a.T.ravel().reshape(2, 3)\n    return a + b",
     "a cell that does not parse": "def f(a, b: return a @ b",
+    "harmless texts in a scratch cell": "exec('x = 1')\neval('1 + 1')\ndef f(a, b): return x",
+    "timing a function": "import timeit\ndef f(a, b): return 1\n"
+    + "timeit.timeit(lambda: f(1, 2), number=3)\ntimeit.repeat(f)",
+    "methods of those names": "class Stack:\n    def push(self, x): self.x = x\n"
+    + "    def ex(self): return 1\ns = Stack()\ns.push(3)\ns.ex()\ndef f(a, b): return 1",
+    "files and libraries": NP
+    + "import json, math\njson.dump([1], open('x.json', 'w'))\n"
+    + "def f(a, b): return math.pi + np.pi",
+    "a library that is not there": "try:\n    import no_such_progress_bar as bar\n"
+    + "except ImportError:\n    bar = list\ndef f(a, b): return bar(a)",
+    "setattr of an object": NP
+    + "class K: pass\nk = K()\nsetattr(k, 'g', np.exp)\ndef f(a, b): return k.g(a)",
 }
 
 
@@ -411,3 +448,43 @@ def test_in_a_notebook_the_directive_of_the_cell_decides(monkeypatch):
     expect_close(product(a, a), a)
     history(solution.replace("product", "other"), test)
     expect_close(product(a, a), a)
+
+
+GIVEN_SPECS = """
+def slow(x): return [float(v) for v in x]
+def helper(n): return n
+def ramp(n): return slow([helper(n)])
+def shape(x): return (len(x),)
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "found"),
+    [
+        ("expect_close(f(x), slow(x))", {"slow"}),
+        ("want = slow(ramp(3))\nexpect_equal(f(ramp(3)), want)", {"slow"}),
+        ("wanted = np.array(slow(x), 'f4')\nexpect_close(want=wanted, got=f(x))", {"slow"}),
+        ("expect_close(f(x), slow(x).reshape(shape(x)))", {"slow"}),
+        ("want = np.array([slow(row) for row in x])\nchecks.expect_close(f(x), want)", {"slow"}),
+        ("for n in (1, 2):\n    x = ramp(n)\n    expect_close(f(x), -x * 2)", set()),
+        ("expect_close(f(ramp(3)), 3.0)\nassert slow(f(x))", set()),
+        ("expect_close(f(x)", set()),
+    ],
+)
+def test_specifications_are_what_tests_compare_with(test, found):
+    assert specifications([test], [GIVEN_SPECS]) == found
+
+
+def test_what_the_reference_uses_is_nobodys_specification():
+    test = "x = ramp(3)\nexpect_close(f(x), slow(x).reshape(shape(x)))"
+    reference = "def f(x):\n    return x if shape(x) else None"
+    assert specifications([test], [GIVEN_SPECS], reference) == {"slow"}
+    reference = "def f(x):\n    return ramp(3)"
+    assert specifications([test], [GIVEN_SPECS], reference) == set()
+
+
+def test_a_specification_of_any_name_is_no_solution():
+    cells = {"given": GIVEN_SPECS, "mine": "g = slow\ndef f(x):\n    return g(x)"}
+    assert find(cells, ["f"], ["spec"]) == []
+    (found,) = find(cells, ["f"], ["spec"], specs={"slow"})
+    assert (found.label, found.line, found.route) == ("mine", 1, "slow")

@@ -26,7 +26,9 @@ from __future__ import annotations
 import ast
 import bisect
 import builtins
+import importlib.util
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -78,8 +80,8 @@ _PRODUCTS = _names(
     "dot matmul einsum einsum_path tensordot inner outer vdot vecdot matvec vecmat multi_dot"
     " matrix_power convolve correlate kron innerproduct outerproduct c_einsum"
     # Ways to a product that carry another name: M * M of matrices, inv and solve, a covariance.
-    " matrix asmatrix bmat mat cov corrcoef polymul inv pinv solve lstsq tensorinv tensorsolve"
-    " get_blas_funcs"
+    " matrix asmatrix bmat mat cov corrcoef polymul poly1d inv pinv solve lstsq"
+    " tensorinv tensorsolve get_blas_funcs"
 )
 _TENSOR_PRODUCTS = _PRODUCTS | _names("mm bmm mv addmm addmv addbmm baddbmm linear")
 _GEMM = frozenset(
@@ -154,7 +156,18 @@ _UNREADABLE = {
     *("gc.get_objects", "gc.get_referrers", "pandas.eval", "cProfile.run", "profile.run"),
 }
 _UNREADABLE_LIBRARIES = ("ctypes", "cffi", "_ctypes", "__main__", "numexpr", "runpy", "code")
-_UNREADABLE_METHODS = ("__getattribute__", "__getattr__")
+_UNREADABLE_METHODS = _names(
+    "__getattribute__ __getattr__ __globals__ f_globals f_locals f_builtins user_ns"
+)
+# Calls that run a text, with the place of the text; what it defines belongs to the cell.
+_RUNNING = {
+    "exec": 0, "eval": 0, "run_cell": 0, "run_cell_async": 0, "ex": 0, "ev": 0, "runsource": 0,
+    "runcode": 0, "push": 0, "run_cell_magic": 2, "run_code": 0, "timeit": 0, "repeat": 0,
+    "Timer": 0,
+}  # fmt: skip
+_TIMING = ("timeit", "repeat", "Timer")
+# Calls that can leave a file behind, which may be a module.
+_WRITING = _names("open write_text write_bytes copy copyfile move savetxt tofile fdopen")
 # Parts of a library that have routes of their own in them.
 _PARTS = _names("linalg core _core multiarray umath ma lib matlib blas sparse functional")
 # Where a module as a value is followed, or told nothing.
@@ -170,6 +183,7 @@ def find(
     roots: Iterable[str],
     sets: Iterable[str],
     start: str | None = None,
+    specs: Iterable[str] = (),
 ) -> list[Finding]:
     """The forbidden routes that the functions named in `roots` reach.
 
@@ -180,6 +194,7 @@ def find(
     roots   : the names that the exercise's solution cell defines in the master
     sets    : keys of SETS; an unknown one is a ValueError
     start   : label of the exercise's cell; the last cell that defines a root if not given
+    specs   : names that the set "spec" forbids beside those with its suffix
 
     >>> find({"cell 1": "def f(a, b):\\n    return a @ b"}, ["f"], ["blas"])
     [Finding(label='cell 1', line=2, route='a @ b', set='blas', via=('f',))]
@@ -189,7 +204,7 @@ def find(
     if unknown:
         raise ValueError(f"no forbid set is called {unknown[0]!r}; there are {', '.join(SETS)}")
     cells = [_read(label, source) for label, source in sources.items()]
-    search = _Search(cells, sets, _start_index(cells, set(roots), start))
+    search = _Search(cells, sets, _start_index(cells, set(roots), start), frozenset(specs))
     search.run(roots)
     found = [*search.findings.values(), *_unreadable_cells(cells, sets)]
     order = {cell.label: i for i, cell in enumerate(cells)}
@@ -197,11 +212,101 @@ def find(
     return sorted(found, key=lambda f: (f.label != home, order[f.label], f.line, f.route))
 
 
+def specifications(
+    tests: Iterable[str], given: Iterable[str], reference: str = ""
+) -> frozenset[str]:
+    """Given functions that tests take their expected values from, whatever they are called.
+
+    tests     : sources of the exercise's test cells
+    given     : sources of the given cells
+    reference : the master's solution: what it uses, a student may use too
+
+    >>> given = "def slow(x): return x"
+    >>> specifications(["want = slow(x); expect_close(f(x), want)"], [given])
+    frozenset({'slow'})
+    """
+    bodies = {
+        node.name: node
+        for source in given
+        for node in _parsed(source).body
+        if isinstance(node, _FUNCTIONS)
+    }
+    found: set[str] = set()
+    for test in tests:
+        tree = _parsed(test)
+        assigned = dict(_bindings(tree.body))
+        for call in ast.walk(tree):
+            if isinstance(call, ast.Call) and _last_name(call.func) in _COMPARING:
+                found |= _makers_of(_want(call), assigned, bodies.keys())
+    return frozenset(found - _reached(_parsed(reference), bodies))
+
+
+_COMPARING = ("expect_close", "expect_equal")
+
+
+def _parsed(source: str) -> ast.Module:
+    try:
+        return ast.parse(python_source(source))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.Module([], [])
+
+
+def _last_name(func: ast.expr) -> str:
+    return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+
+
+def _want(check: ast.Call) -> ast.expr | None:
+    """The expected value in expect_close(got, want)."""
+    named = [k.value for k in check.keywords if k.arg == "want"]
+    return named[0] if named else check.args[1] if len(check.args) > 1 else None
+
+
+# Calls that only put a specification's result into another form.
+_CONVERTING = _names("array asarray ascontiguousarray asfortranarray stack float int list tuple")
+
+
+def _makers_of(value: Any, assigned: Mapping[str, Any], functions: Iterable[str]) -> set[str]:
+    """The given functions that make an expected value, not those that make their arguments."""
+    if isinstance(value, ast.Name):
+        value = assigned.get(value.id)
+    found: set[str] = set()
+    waiting = [value]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Name) and node.func.id in functions:
+                found.add(node.func.id)
+            elif _last_name(node.func) in _CONVERTING:
+                waiting += node.args[:1]
+            elif isinstance(node.func, ast.Attribute):
+                waiting.append(node.func.value)  # spec(x).astype("f4")
+        elif isinstance(node, (*_COMPREHENSIONS, ast.BinOp, ast.UnaryOp, ast.IfExp, ast.Subscript)):
+            waiting += ast.iter_child_nodes(node)
+        elif isinstance(node, (ast.Tuple, ast.List)):
+            waiting += node.elts
+    return found
+
+
+def _reached(tree: ast.Module, bodies: Mapping[str, ast.AST]) -> set[str]:
+    """Given functions that some code names, or that those name in their turn."""
+    found: set[str] = set()
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        names = {n.id for n in ast.walk(waiting.pop()) if isinstance(n, ast.Name)}
+        new = (names & bodies.keys()) - found
+        found |= new
+        waiting += [bodies[name] for name in new]
+    return found
+
+
 def _unreadable_cells(cells: list[_Cell], sets: list[str]) -> Iterator[Finding]:
     """Code that Python can run and `ast` cannot show is only written to hide something."""
     for cell in cells:
         if cell.too_deep and sets:
             yield Finding(cell.label, 1, "a cell nested too deeply to be read", sets[0])
+        for call in cell.texts if sets else ():
+            route = f"{_shown(call, '')}, a text that cannot be read"
+            yield Finding(cell.label, call.lineno, route, sets[0])
 
 
 def python_source(source: str) -> str:
@@ -227,12 +332,18 @@ def _without_magic(line: str) -> str:
 
 @dataclass
 class _Cell:
-    """What one cell binds at its top level."""
+    """What one cell binds at its top level.
+
+    texts  : calls that run a text which cannot be read here
+    writes : it may leave a file behind
+    """
 
     label: str
     defined: dict[str, list[ast.AST]] = field(default_factory=dict)
     changed: dict[str, list[ast.AST]] = field(default_factory=dict)
     stars: list[str] = field(default_factory=list)
+    texts: list[ast.Call] = field(default_factory=list)
+    writes: bool = False
     too_deep: bool = False
 
     @classmethod
@@ -245,9 +356,12 @@ class _Cell:
         except (RecursionError, MemoryError):
             cell.too_deep = True
             return cell
-        for name, node in [*_bindings(tree.body), *_bound_from_inside(tree, ast.Global)]:
+        run, cell.texts = _run_texts(tree)
+        body = [*tree.body, *run]
+        for name, node in [*_bindings(body), *_bound_from_inside(tree, ast.Global)]:
             cell.defined.setdefault(name, []).append(node)
-        for name, node in _changes(tree.body):
+        cell.writes = any(_called(n) in _WRITING for n in ast.walk(tree))
+        for name, node in _changes(body):
             cell.changed.setdefault(name, []).append(node)
         cell.stars = [
             node.module or ""
@@ -255,6 +369,58 @@ class _Cell:
             if isinstance(node, ast.ImportFrom) and any(a.name == "*" for a in node.names)
         ]
         return cell
+
+
+def _called(node: ast.AST) -> str | None:
+    """The last part of the name that a call goes by."""
+    func = node.func if isinstance(node, ast.Call) else None
+    return getattr(func, "id", getattr(func, "attr", None))
+
+
+def _run_texts(tree: ast.Module) -> tuple[list[ast.stmt], list[ast.Call]]:
+    """(statements of the texts that a cell runs, calls whose text cannot be read).
+
+    `exec` can bind any name, wherever it stands and whoever calls it; so what it runs has to be
+    read, or counts as hiding something.
+    """
+    found: list[ast.stmt] = []
+    unread: list[ast.Call] = []
+    for call in ast.walk(tree):
+        if _called(call) in _TIMING and call.args and _constant_text(call.args[0]) is None:
+            continue  # a function, as nearly always
+        place = _RUNNING.get(_called(call) or "")
+        # A method called `push` or `ev` may be anybody's: only what is certainly ours counts.
+        if place is None or not _runs_text(call):
+            continue
+        text = _constant_text(call.args[place]) if len(call.args) > place else None
+        try:
+            found += ast.parse(text).body if text is not None else []
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            text = None
+        if text is None:
+            unread.append(call)
+    return found, unread
+
+
+def _runs_text(call: ast.Call) -> bool:
+    if isinstance(call.func, ast.Name):
+        return call.func.id in ("exec", "eval")
+    return _called(call) not in ("exec", "eval", "push", "ev", "ex") or _is_shell(call.func.value)
+
+
+def _is_shell(node: ast.expr) -> bool:
+    name = _called(node) or getattr(node, "id", "")
+    return name in ("get_ipython", "ip", "shell", "ipython") or name.endswith("Interpreter")
+
+
+def _constant_text(node: ast.expr) -> str | None:
+    """The text of a constant, of constants that are added up, or what `compile` is given."""
+    if _called(node) == "compile" and node.args:
+        node = node.args[0]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        parts = [_constant_text(node.left), _constant_text(node.right)]
+        return "".join(parts) if None not in parts else None
+    return node.value if isinstance(node, ast.Constant) and type(node.value) is str else None
 
 
 @lru_cache(maxsize=256)
@@ -315,6 +481,9 @@ def _bound_by(node: ast.AST) -> Iterator[tuple[str, ast.AST | _Import]]:
         yield node.name, ast.Constant(None)
     elif isinstance(node, ast.Call) and _is_table(getattr(node.func, "value", None)):
         yield from ((k.arg, k.value) for k in node.keywords if k.arg)  # globals().update(m=np)
+    elif _called(node) == "setattr" and len(node.args) == 3:
+        name = _constant_text(node.args[1])  # of a module, it may be this one or builtins
+        yield from [(name, node.args[2])] if name else []
 
 
 def _changes(body: Iterable[ast.AST]) -> Iterator[tuple[str, ast.AST]]:
@@ -326,6 +495,9 @@ def _changes(body: Iterable[ast.AST]) -> Iterator[tuple[str, ast.AST]]:
             targets, values = [node.value.func], node.value.args
             if getattr(node.value.func, "id", "") == "setattr" and len(values) == 3:
                 targets, values = [ast.Attribute(values[0], "")], values[2:]
+            elif _called(node.value) == "exec" and len(values) > 1:  # exec(text, names)
+                targets = [ast.Attribute(names, "") for names in values[1:]]
+                values = _run_texts(ast.Module([node], []))[0]
         else:
             continue
         for target in targets:
@@ -362,8 +534,14 @@ def _assigned(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
         if unpacked and len(target.elts) == len(node.value.elts):
             pairs = list(zip(target.elts, node.value.elts))
         for part, value in pairs:
+            if isinstance(part, ast.Attribute) and _base_names(part) in _EVERYWHERE:
+                yield part.attr, value
             for name in _target_names(part):
                 yield name, value if value is not None else ast.Constant(None)
+
+
+# What is put into these is found under its name alone.
+_EVERYWHERE = (["builtins"], ["__builtins__"], ["__main__"])
 
 
 def _is_table(node: ast.AST | None) -> bool:
@@ -484,13 +662,17 @@ class _Paths:
 class _Search:
     """One walk from the roots through everything they reach."""
 
-    def __init__(self, cells: list[_Cell], sets: list[str], start: int) -> None:
+    def __init__(
+        self, cells: list[_Cell], sets: list[str], start: int, specs: frozenset[str] = frozenset()
+    ) -> None:
+        self.specs = specs
         self.cells = cells
         self.sets = sets
         self.start = start
         self.findings: dict[tuple, Finding] = {}
         self._followed: set[int] = set()
         self._waiting: list[tuple[ast.AST, _Scope, tuple[str, ...]]] = []
+        self._writes = any(cell.writes for cell in cells)
         self._stars = {star for cell in cells for star in cell.stars}
         self._defining = _cells_by_name(cell.defined for cell in cells)
         self._changing = _cells_by_name(cell.changed for cell in cells)
@@ -562,6 +744,9 @@ class _Search:
             self._check_name(node, scope, via)
         elif isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
             self._check_access(node, scope, via)
+        elif isinstance(node, ast.MatchClass):
+            taken = frozenset(node.kwd_attrs)
+            self._report(node, scope, via, lambda s: any(_any_name(s, name) for name in taken))
         elif isinstance(node, ast.ImportFrom):
             for alias in node.names:
                 path = f"{node.module or ''}.{alias.name}"
@@ -599,7 +784,10 @@ class _Search:
         """A global name of the notebook: forbidden itself, or to be followed."""
         defined = self.alive(name, scope.at)
         if defined:
-            self._report(node, scope, via, lambda s: bool(s.suffix) and name.endswith(s.suffix))
+            named = name in self.specs
+            self._report(
+                node, scope, via, lambda s: bool(s.suffix) and (named or name.endswith(s.suffix))
+            )
         function = any(isinstance(n, (*_FUNCTIONS, ast.ClassDef)) for _, n in defined)
         self.follow(name, scope.at, (*via, name) if function else via)
 
@@ -609,6 +797,9 @@ class _Search:
             return
         for path in self.paths(node, scope):
             self._report_path(node, path, scope, via)
+        if isinstance(node, ast.Subscript) and "sys.modules" in self.paths(node.value, scope):
+            hidden = self._text(node.slice, scope) is None
+            self._report(node, scope, via, lambda s: hidden)
         name = self._looked_up(node, scope)
         if name is not None:
             self._check_global(node, name, scope, via)
@@ -621,10 +812,20 @@ class _Search:
             self._report(node, scope, via, lambda s: True)
         modules = self.paths(base, scope)
         if name is None:
-            if modules:
-                self._report(node, scope, via, lambda s: any(_is_library(s, m) for m in modules))
+            hides = not modules and not self._is_asked_for(node, scope)
+            self._report(
+                node,
+                scope,
+                via,
+                lambda s: any(_is_library(s, m) for m in modules) or (hides and bool(s.methods)),
+            )
         elif not modules and not self._is_own_instance(base, name, scope):
             self._report(node, scope, via, lambda s: name in s.methods)
+
+    def _is_asked_for(self, node: ast.AST, scope: _Scope) -> bool:
+        """getattr(x, name, None) where the caller chooses the name; any other may hide a method."""
+        name = node.args[1] if isinstance(node, ast.Call) and len(node.args) == 3 else None
+        return isinstance(name, ast.Name) and _PARAMETER in scope.local.get(name.id, ())
 
     def _check_getter(self, node: ast.Call, scope: _Scope, via: tuple[str, ...]) -> None:
         """operator.attrgetter("dot"): the name alone, of whatever it will be asked."""
@@ -784,7 +985,10 @@ class _Search:
         return classes[0] if len(classes) == len(nodes) == 1 else None
 
     def _report_path(self, node: ast.AST, path: str, scope: _Scope, via: tuple[str, ...]) -> None:
-        unreadable = path in _UNREADABLE or path.split(".")[0] in _UNREADABLE_LIBRARIES
+        library = path.split(".")[0]
+        unreadable = path in _UNREADABLE or library in _UNREADABLE_LIBRARIES
+        if self._writes and not _is_installed(library):
+            unreadable = True  # a module that a cell wrote itself
         self._report(node, scope, via, lambda s: unreadable or _names_function(s, path), path)
 
     def _report(self, node, scope: _Scope, via: tuple[str, ...], forbids, path: str = "") -> None:
@@ -811,6 +1015,17 @@ def _choices(node: ast.AST) -> list[ast.expr]:
     if isinstance(node, ast.Dict):
         return node.values
     return [node.value] if isinstance(node, (ast.NamedExpr, ast.Starred)) else []
+
+
+@lru_cache(maxsize=256)
+def _is_installed(library: str) -> bool:
+    """Whether there is a library of this name."""
+    if library in sys.stdlib_module_names or library in sys.builtin_module_names:
+        return True
+    try:
+        return importlib.util.find_spec(library) is not None
+    except (ImportError, ValueError):
+        return library in sys.modules
 
 
 def _is_library(forbidden: ForbidSet, path: str) -> bool:

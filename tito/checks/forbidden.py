@@ -55,7 +55,7 @@ def _search(cells: dict[str, str], running: str, names: frozenset[str]) -> list:
     if not any("forbid" in source for source in cells.values()):
         return []
     # Imported late: most notebooks forbid nothing.
-    from tito.forbid import SETS, find, python_source
+    from tito.forbid import SETS, find, python_source, specifications
     from tito.notebook import directives
     from tito.notebook.names import bound, used
 
@@ -69,7 +69,9 @@ def _search(cells: dict[str, str], running: str, names: frozenset[str]) -> list:
         sets = [word for word in words if word in SETS]
         roots = [name for name, where in home.items() if where == label]
         if sets:
-            findings += find(cells, sorted(roots), sets, start=label)
+            others = [source for where, source in cells.items() if where not in home.values()]
+            specs = specifications([running], others) if "spec" in sets else ()
+            findings += find(cells, sorted(roots), sets, start=label, specs=specs)
     return findings
 
 

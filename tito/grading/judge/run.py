@@ -328,7 +328,8 @@ def forbidden(plan: Plan) -> dict[int, str]:
         sources, start = _read_by_forbid(plan, exercise)
         if not sources:
             continue  # no test of its own: nothing that a route could earn
-        findings = forbid.find(sources, sorted(exercise.names), exercise.forbid, start)
+        specs = _specifications(plan, exercise) if "spec" in exercise.forbid else ()
+        findings = forbid.find(sources, sorted(exercise.names), exercise.forbid, start, specs)
         if findings:
             first = findings[0]
             found[exercise.position] = tidy(
@@ -337,6 +338,14 @@ def forbidden(plan: Plan) -> dict[int, str]:
                 f"{forbid.SETS[first.set].advice}"
             )
     return found
+
+
+def _specifications(plan: Plan, exercise: Exercise) -> frozenset[str]:
+    """Given functions that the tests of an exercise compare with."""
+    tests = [s.source for s in plan.steps if _tests(s, exercise)]
+    given = [s.source for s in plan.steps if isinstance(s, Step) and s.kind == "given"]
+    reference = plan.contracts[plan.exercises.index(exercise)][0]
+    return forbid.specifications(tests, given, reference)
 
 
 def _read_by_forbid(plan: Plan, exercise: Exercise) -> tuple[dict[str, str], str | None]:
