@@ -352,6 +352,13 @@ CASES = [
         'result = (1 if read == 9 else 0, "each once")',
     ),
     (
+        "count-values",
+        LAST_LINE,
+        "from tito.checks import speed\nresult = speed(axpy_loops, min, left, points=1, full=2)\n",
+        "-count",
+        "result = speed(axpy_loops, min, left, points=1, full=2)",
+    ),
+    (
         "claims-half",
         COUNT,
         COUNT.replace('"points": 1', '"points": 5').replace(

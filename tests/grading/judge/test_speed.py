@@ -428,10 +428,10 @@ def burners(n=2):
 
 def test_a_busy_machine_changes_no_points(shared):
     with burners():
-        fast = [shared.speed("honest") for _ in range(10)]
-        slow = [shared.speed("half_speed", half=None) for _ in range(10)]
-    assert [found.earned for found in fast] == [2] * 10
-    assert [found.earned for found in slow] == [0] * 10
+        fast = [shared.speed("honest") for _ in range(5)]
+        slow = [shared.speed("half_speed", half=None) for _ in range(5)]
+    assert [found.earned for found in fast] == [2] * 5
+    assert [found.earned for found in slow] == [0] * 5
     assert sum(found.doubt for found in [*fast, *slow]) <= 1
 
 

@@ -103,7 +103,7 @@ def test_a_baseline_may_be_numpys_own_or_an_earlier_modules(tmp_path):
 ARCTAN = "def series(x):\n    return np.arctan(x)\n"
 ONE_ARGUMENT = """
 def draw(rng):
-    return (rng.standard_normal(400_000),)
+    return (rng.standard_normal(250_000),)
 
 points(speed(series, BASE, draw, points=2, full=3))
 """
