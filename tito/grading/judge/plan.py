@@ -228,7 +228,9 @@ def _solution(cell: Cell, position: int, rebuilt: Rebuilt, exercise: Exercise) -
         steps[-1].in_s = False
     if lines := import_lines(cell.source):
         source = "\n".join(lines)
-        steps.append(Step("imports", f"imports of {cell.label}", source, position, in_s=False, in_g=True))
+        steps.append(
+            Step("imports", f"imports of {cell.label}", source, position, in_s=False, in_g=True)
+        )
     return steps
 
 
@@ -241,7 +243,9 @@ def _test(cell: Cell, position: int, exercise: Exercise | None) -> list[Step | G
         steps.append(Step("imports", f"imports of {cell.label}", "\n".join(shown), position))
     if cell.role is Role.TEST and (lines := import_lines(cell.source)):
         source = "\n".join(lines)
-        steps.append(Step("imports", f"imports of {cell.label}", source, position, in_s=False, in_g=True))
+        steps.append(
+            Step("imports", f"imports of {cell.label}", source, position, in_s=False, in_g=True)
+        )
     return steps
 
 
