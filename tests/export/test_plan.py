@@ -104,6 +104,35 @@ def test_the_file_of_a_removed_target_goes_with_its_folder(tmp_path):
     assert not (of.package / "simd").exists()
 
 
+def test_files_from_elsewhere_leave_each_other_s_exports(tmp_path):
+    of = course(tmp_path, loops_02=LOOPS)
+    export(of)
+    for name in ("one", "two"):
+        loose = tmp_path / f"{name}.py"
+        loose.write_text(percent(f"#| export\ndef {name}():\n    return 1", target=name))
+        export(of, str(loose))
+    assert sorted(tree(of)) == ["loops.py", "one.py", "two.py"]
+
+
+@pytest.mark.parametrize(
+    ("line", "use"),
+    [
+        ("from tinykernels.two import b", "b"),
+        ("import tinykernels.two", "tinykernels.two.b"),
+        ("from tinykernels import two", "two.b"),
+    ],
+)
+def test_modules_that_would_import_each_other_are_refused(tmp_path, line, use):
+    one = percent(f"#| export\n{line}\n\n\ndef a():\n    return {use}", target="one")
+    two = percent(
+        "#| export\nfrom tinykernels.one import a\n\n\ndef b():\n    return a", target="two"
+    )
+    of = course(tmp_path, one_01=one, two_02=two)
+    with pytest.raises(UserError, match=r"tinykernels\.one and tinykernels\.two would import each"):
+        export(of)
+    assert tree(of) == {}
+
+
 def test_a_file_of_somebody_else_is_never_removed(tmp_path):
     of = course(tmp_path, vec_08=VEC)
     export(of)

@@ -81,7 +81,7 @@ def _plan(
         raise_all(problems)
     files = [File(m, t) for m in modules for t in m.targets]
     problems = [p for f in files for p in f.problems]
-    problems += [p for m in modules for p in circles([f for f in files if f.module is m])]
+    problems += circles(files, [File(m, t) for m in others for t in m.targets])
     if problems:
         raise_all(problems)
     warnings = [w for m in modules for w in m.warnings] + [w for f in files for w in f.warnings]
@@ -179,11 +179,20 @@ def _may_write_init(path: Path) -> bool:
 
 
 def _stale(course: Course, plan: ExportPlan) -> list[Path]:
-    """Files of ours that came from these modules, or from modules that are gone."""
-    there = {*(m.name for m in course.modules), *plan.failed} - set(plan.modules)
+    """Files of ours that came from these modules, or from modules that are gone.
+
+    Where a file from elsewhere is exported, its like may have been before it, so that nothing
+    says which modules are gone.
+    """
+    known = {m.name for m in course.modules}
+    there = {*known, *plan.failed} - set(plan.modules)
     others = [p for p in sorted(course.package.rglob("*.py")) if p not in plan.files]
     texts = {p: read_text(p)[0] for p in others if p.is_file()}
-    stale = [p for p, t in texts.items() if (m := built_from(t)) and m not in there]
+    made_by = {p: name for p, t in texts.items() if (name := built_from(t))}
+    if known.issuperset(plan.modules):
+        stale = [p for p, name in made_by.items() if name not in there]
+    else:
+        stale = [p for p, name in made_by.items() if name in plan.modules]
     for path, text in texts.items():
         if is_package_file(text):
             rest = {*path.parent.rglob("*.py"), *plan.files} - {path, *stale}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 
@@ -237,19 +237,20 @@ def _line_of(block: Block, name: str) -> int | None:
     return None
 
 
-def circles(files: list[File]) -> list[UserError]:
-    """Files of one module that need each other's names, in a circle of any length."""
-    own = {f.target: f for f in files}
-    needs = {
-        t: sorted({i.module.removeprefix(import_name("")) for i in f.imports} & set(own) - {t})
-        for t, f in own.items()
-    }
+def circles(files: list[File], others: list[File]) -> list[UserError]:
+    """Files that need each other's names, in a circle of any length that meets one of `files`.
+
+    others : files of modules that are not exported now
+    """
+    all_files = {f.target: f for f in [*others, *files]}
     try:
-        TopologicalSorter(needs).prepare()
+        TopologicalSorter({t: _needs(f, all_files) for t, f in all_files.items()}).prepare()
     except CycleError as error:
-        circle = error.args[1]
-        start = own[min(circle)].blocks[0].origin
-        names = " and ".join(import_name(t) for t in sorted(set(circle)))
+        circle = set(error.args[1]) & {f.target for f in files}
+        if not circle:
+            return []
+        start = all_files[min(circle)].blocks[0].origin
+        names = " and ".join(import_name(t) for t in sorted(set(error.args[1])))
         return [
             start.error(
                 f"{names} would import each other",
@@ -257,3 +258,12 @@ def circles(files: list[File]) -> list[UserError]:
             )
         ]
     return []
+
+
+def _needs(file: File, files: Container[str]) -> list[str]:
+    """The targets among `files` that this one imports."""
+    prefix = import_name("")
+    named = {f"{i.module}.{i.name}" if i.name else i.module for i in file.imports}
+    named |= {i.module for i in file.imports}
+    found = {n.removeprefix(prefix) for n in named if n.startswith(prefix)}
+    return sorted(t for t in found if t in files and t != file.target)
