@@ -129,14 +129,33 @@ class LabPage:
             f"(text) => {self.cell(index)}.model.sharedModel.setSource(text)", source
         )
 
+    def run_all(self) -> None:
+        """Run all cells and wait for each: the counters are emptied before and set after a run."""
+        self.page.evaluate(
+            "() => window.jupyterapp.shell.currentWidget.content.widgets.forEach("
+            "w => { if (w.model.type === 'code') w.model.executionCount = null; })"
+        )
+        self.command("notebook:run-all-cells")
+        self.page.wait_for_function(
+            "() => window.jupyterapp.shell.currentWidget.content.widgets.every("
+            "w => w.model.type !== 'code' || !w.model.sharedModel.getSource().trim()"
+            " || w.model.executionCount !== null)",
+            timeout=300_000,
+        )
+        self.wait_idle()
+
     def run(self, index: int) -> str:
         """Run one cell; the text of its outputs."""
         self.page.evaluate(
             "(i) => { const nb = window.jupyterapp.shell.currentWidget.content;"
-            " nb.activeCellIndex = i; nb.deselectAll(); }",
+            " nb.activeCellIndex = i; nb.deselectAll();"
+            " nb.widgets[i].model.executionCount = null; }",
             index,
         )
         self.command("notebook:run-cell")
+        self.page.wait_for_function(
+            f"() => {self.cell(index)}.model.executionCount !== null", timeout=120_000
+        )
         self.wait_idle()
         return self.output(index)
 

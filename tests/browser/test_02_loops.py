@@ -101,8 +101,7 @@ def test_student_works_in_jupyterlab(course: Path, shots: Path, tmp_path: Path) 
 
 def _run_all_in_a_fresh_kit(page: lab.LabPage) -> None:
     """Ends by itself, and what is not written yet is said in one line a cell."""
-    page.command("notebook:run-all-cells")
-    page.wait_idle(timeout=300)
+    page.run_all()
     page.shot("fresh")
     outputs = [page.output(i) for i in range(len(page.sources()))]
     assert any("not written yet" in text for text in outputs)
