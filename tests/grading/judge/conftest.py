@@ -59,7 +59,7 @@ def shared(request: pytest.FixtureRequest, engine: Engine) -> Iterator[Student]:
 @pytest.fixture(scope="module")
 def hunted(request: pytest.FixtureRequest, engine: Engine) -> Iterator[Student]:
     """The file's FORGER, which ends its process in each test; the next one starts another."""
-    limits = Limits(idle=1.5, call=3)
+    limits = Limits(idle=2.5, call=3)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tito.grading.judge.world.MOST_STARTS", 1000)
         with student(engine, request.module.FORGER, limits=limits) as one:

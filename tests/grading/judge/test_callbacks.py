@@ -269,9 +269,9 @@ def test_what_a_callback_returns_must_be_able_to_cross(shared):
 def test_waiting_for_a_slow_callback_is_not_idleness(fresh):
     from tito.grading.limits import Limits
 
-    with fresh("def apply(f): return f()", limits=Limits(idle=0.3)) as student:
+    with fresh("def apply(f): return f()", limits=Limits(idle=1.0)) as student:
         with student.test("apply") as apply:
-            assert apply(lambda: time.sleep(0.8)) is None
+            assert apply(lambda: time.sleep(2.0)) is None
     assert student.ended.lost is None
 
 

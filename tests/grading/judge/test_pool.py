@@ -134,7 +134,7 @@ def test_a_job_that_is_called_off_leaves_nothing_running(own_pool):
 
     with pytest.raises(Cancelled):
         graded(own, cancelled=cancelled)
-    assert len(descendants(warm(own_pool).pid)) == 1
+    assert until(lambda: len(descendants(warm(own_pool).pid)) == 1)
 
 
 def test_jobs_side_by_side_have_a_warm_judge_each(own_pool):
