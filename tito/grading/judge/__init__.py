@@ -31,6 +31,7 @@ from tito.grading.judge.result import (
     CellResult,
     Result,
 )
+from tito.grading.judge.text import hidden_lines
 from tito.grading.limits import Limits
 from tito.grading.sandbox import is_isolating
 from tito.notebook import Notebook, Role
@@ -205,11 +206,17 @@ class _Grading:
             return
         if grade_id:
             status = TIMEOUT if "too long" in why else DIED
+            why = why.partition(" (")[0] if self._is_secret(grade_id) else why
             message = f"the grading of this cell ended: {why}"
             self.settled[grade_id] = CellResult(grade_id, status, Fraction(0), Fraction(0), message)
         elif label := self.current.get("label"):
             self.job.undone.append(label)
             self.result.deviations.append(f"{label}: left out, {why}")
+
+    def _is_secret(self, grade_id: str) -> bool:
+        """Whether students may not see all of a cell: then they see no last words either."""
+        cells = [c for c in self.job.master.cells if c.grade_id == grade_id]
+        return any(c.hidden or hidden_lines(c) for c in cells)
 
     def _whole(self, otherwise: str) -> Result:
         """Every graded cell in the master's order; what nobody settled says why."""

@@ -98,6 +98,15 @@ def lost(status: str, why: str, *, hide: bool) -> Verdict:
     return Verdict(status, tidy(why))
 
 
+def words_of(error: BaseException) -> str:
+    """An exception's text. A test may put an object of the student's into it (`assert ok, got`),
+    which is asked for its words only now, and may answer with anything."""
+    try:
+        return str(error)
+    except (Exception, StudentDied) as other:
+        return f"(a text that could not be made: {type(other).__name__})"
+
+
 def tidy(text: str) -> str:
     """At most MAX_MESSAGE characters, without control characters."""
     text = _CONTROL.sub("?", text.encode("utf-8", "replace").decode("utf-8")).strip()
@@ -115,7 +124,7 @@ def _missing(error: NameError, context: Context) -> Verdict | None:
 
 def _is_stub(error: NotImplementedError) -> bool:
     """What stands in a released solution cell raises without a word."""
-    return not str(error).strip()
+    return not words_of(error).strip()
 
 
 def _not_written(test: GradedTest, context: Context) -> str:
@@ -126,7 +135,7 @@ def _not_written(test: GradedTest, context: Context) -> str:
 
 
 def _assertion(error: AssertionError, test: GradedTest) -> str:
-    text = str(error)
+    text = words_of(error)
     if not text.strip():
         node = _assert_statement(error, test)
         text = ast.unparse(node) if node else "a check failed"
@@ -135,9 +144,10 @@ def _assertion(error: AssertionError, test: GradedTest) -> str:
 
 def _exception(error: BaseException) -> str:
     """The exception as Python names it, and where in the student's code it was raised."""
-    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    words = words_of(error)
+    text = f"{type(error).__name__}: {words}" if words else type(error).__name__
     if isinstance(error, NameError) and not _notes(error):
-        text = f"{FOR_INSTRUCTOR}this test uses a name that nothing above it defines: {error}"
+        text = f"{FOR_INSTRUCTOR}this test uses a name that nothing above it defines: {words}"
     return "\n".join([text, *_notes(error)])
 
 

@@ -26,7 +26,7 @@ import numpy as np
 from tito.checks.runtime import use
 from tito.grading.judge.clean import Clean
 from tito.grading.judge.code import given_code, origin, show, test_code
-from tito.grading.judge.messages import Context, filename, lost, tells, tidy, verdict
+from tito.grading.judge.messages import Context, filename, lost, tells, tidy, verdict, words_of
 from tito.grading.judge.plan import GradedTest, Plan, Step
 from tito.grading.judge.proxy import Proxy, Target
 from tito.grading.judge.result import DIED, FAILED, MISSING, PARTIAL, PASSED, TIMEOUT
@@ -172,7 +172,9 @@ class Walk:
                 told = any(r.startswith(step.label + ",") for r in self.book.raised)
                 if step.kind != "imports" and not self.hide and not told:
                     text = f"{step.label}: this given cell failed in the judge: "
-                    self.book.remarks.append(tidy(f"{text}{type(error).__name__}: {error}"))
+                    self.book.remarks.append(
+                        tidy(f"{text}{type(error).__name__}: {words_of(error)}")
+                    )
 
     # -- tests
 
@@ -311,7 +313,7 @@ def _texts(source: str) -> set[str]:
 def _said(runtime: JudgeRuntime) -> str | None:
     """The message of the last `points(...)`."""
     message = runtime.reported[-1][1] if runtime.reported else None
-    return tidy(str(message)) if message else None
+    return tidy(message) if isinstance(message, str) and message else None
 
 
 def _execute(code: CodeType, names: dict[str, Any]) -> Any:

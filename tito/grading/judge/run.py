@@ -68,15 +68,16 @@ def main(engine: Engine | None = None, known: Job | None = None) -> None:
     if job.package is not None:
         sys.path.insert(0, str(job.package.parent))
     os.environ["MPLBACKEND"] = "agg"
+    judge = Judge(job, emit, engine or SpawnEngine())
     try:
-        judge = Judge(job, emit, engine or SpawnEngine())
         judge.run()
         if job.timing:
             spent = {"student": judge.student_seconds, "module": judge.meter.seconds}
             emit({"event": "spent", **spent})
     except Exception as error:  # a mistake of ours; whoever grades has to hear of it
         traceback.print_exc()
-        emit({"event": "crash", "error": tidy(f"{type(error).__name__}: {error}")})
+        words = "" if judge.hides else f": {error}"  # they may be about a hidden input
+        emit({"event": "crash", "error": tidy(f"{type(error).__name__}{words}")})
     emit({"event": "done"})
 
 
@@ -105,6 +106,7 @@ class Judge:
         self.settled = set(job.finished)
         self.running: GradedTest | None = None
         self.reading = True
+        self.hides = False  # nothing of the walk that runs may be shown
         self.meter = Meter()
         self.student_seconds = 0.0
         self.watch = harden.Watch(self._gave_up)
@@ -160,6 +162,7 @@ class Judge:
 
     def _walk(self, plan: Plan, *, hide: bool) -> None:
         job = self.job
+        self.hides = hide
         contracts = {}
         for source, writes in plan.contracts:
             contracts.update(contracts_of(source, writes))
