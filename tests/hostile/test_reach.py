@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hostile.lesson import MAX_POINTS, RIGHT, WRONG, graded, hand_in, told
+from tests.hostile.lesson import MAX_POINTS, RIGHT, WRONG, graded, hand_in, told, with_cell
 from tests.hostile.readers import READERS
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the cage has walls on Linux only")
@@ -302,3 +302,12 @@ def test_a_bomb_costs_its_own_question_only(kind, fastest):
     assert cells["ramp-test"].status in statuses.split(), cells["ramp-test"]
     assert cells["ramp-test"].points == 0
     assert result.points == MAX_POINTS - 2, told(result)
+
+
+def test_cells_that_end_their_process_again_and_again_cost_no_other_question(fastest):
+    own = hand_in(RIGHT)
+    for _ in range(40):
+        own = with_cell(own, "scaled-test", "import os; os._exit(1)")
+    result = graded(own, fastest)
+    assert result.points == MAX_POINTS, told(result)
+    assert any("left out" in line for line in result.raised)

@@ -121,6 +121,10 @@ class Walk:
 
     def _in_s(self, step: Step) -> None:
         role = step.kind if step.kind in ("solution", "extra") else "given"
+        if role == "extra" and self.world.is_worn_out:
+            self.book.raised.append(f"{step.label}: left out, too many cells ended their process")
+            self.book.undone.add(step.label)
+            return
         outcome = self._ran(step, role)
         self.book.spent += outcome.seconds
         if role == "given":
@@ -198,7 +202,7 @@ class Walk:
         self._keep(source, names)
         self.book.spent += ended.seconds
         seconds = time.process_time() - started + ended.seconds
-        if error is None and ended.lost:
+        if ended.lost and (error is None or isinstance(error, NameError)):
             found = lost(ended.status or DIED, ended.lost, hide=self.hide)
         elif error is not None:
             found = verdict(error, test, self.book.context, hide=self.hide)

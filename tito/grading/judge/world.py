@@ -56,6 +56,7 @@ __all__ = [
 ]
 
 MOST_STARTS = 30  # of a fresh process, for one hand-in
+KEPT_STARTS = 12  # of them, for solutions and tests
 MOST_RENEWED = 10.0  # CPU seconds of a process that is started anew for a second opinion
 
 
@@ -304,6 +305,11 @@ class World:
     def seconds(self) -> float:
         """CPU seconds that the student's processes have used so far."""
         return self._spent + (self._session.channel.cpu_seconds() if self._session else 0.0)
+
+    @property
+    def is_worn_out(self) -> bool:
+        """Whether the fresh processes that are left are needed for solutions and tests."""
+        return self._starts > MOST_STARTS - KEPT_STARTS
 
     def worker(self) -> int:
         """In a callback: the student's thread that called it; 0 is the main thread."""
