@@ -211,7 +211,7 @@ class Walk:
         return Outcome(found.status, Fraction(0), found.message, seconds, True)
 
     def _runtime(self, test: GradedTest) -> JudgeRuntime:
-        def baseline(func: Callable) -> Target:
+        def baseline(func: Callable) -> list[Target]:
             return self.twin.baseline(func, self.given, test.position)
 
         def claims(kind: str, student: Target, args: tuple, kwargs: dict) -> Any:
