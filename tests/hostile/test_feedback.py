@@ -115,8 +115,8 @@ def hand_in(channel: str) -> Notebook:
 
 
 @pytest.mark.parametrize("kind", CHANNELS)
-def test_what_the_code_says_about_hidden_inputs_is_not_passed_on(kind, engine, capfd):
-    result = grade(master(), hand_in(CHANNELS[kind]), limits=SHORT, engine=engine)
+def test_what_the_code_says_about_hidden_inputs_is_not_passed_on(kind, fastest, capfd):
+    result = grade(master(), hand_in(CHANNELS[kind]), limits=SHORT, engine=fastest)
     assert result.status == "graded"
     captured = capfd.readouterr()
     said = told(result) + captured.out + captured.err + "\n".join(map(str, table_of(result)))
