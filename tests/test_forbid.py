@@ -420,7 +420,7 @@ def test_in_a_notebook_the_directive_of_the_cell_decides(monkeypatch):
         shell = SimpleNamespace(
             execution_count=len(raw) - 1, history_manager=SimpleNamespace(input_hist_raw=raw)
         )
-        monkeypatch.setattr(forbidden, "_shell", lambda: shell)
+        monkeypatch.setattr(forbidden, "running_shell", lambda: shell)
         forbidden._decided_in.clear()
 
     def product(a, b):

@@ -42,9 +42,9 @@ def course_folder(user_names: dict[str, Any]) -> Path | None:
 def set_up() -> None:
     """What importing this module does."""
     from tito.checks.display import install_in_notebook
+    from tito.checks.shell import running_shell
 
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython else None
+    shell = running_shell()
     folder = course_folder(shell.user_ns if shell else {})
     if folder is not None:
         put_first(folder)

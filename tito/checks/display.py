@@ -19,12 +19,12 @@ from tito.checks.case import case_of_traceback
 from tito.checks.failure import CheckFailed, Failure
 from tito.checks.module import Module
 from tito.checks.runtime import current
+from tito.checks.shell import running_shell
 
 
 def install_in_notebook() -> None:
     """Show errors so in the shell that runs this code, if one does; once, however often asked."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython else None
+    shell = running_shell()
     if shell is not None and not isinstance(getattr(shell, "course_display", None), Display):
         shell.course_display = Display(shell)
         shell.course_display.install()

@@ -6,11 +6,11 @@ IPython keeps the source of every cell it ran. The exercise's cell there carries
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from typing import Any
 
 from tito.checks.failure import CheckFailed, Failure
+from tito.checks.shell import running_shell
 
 # What was decided for the cell that is running: names -> findings.
 _decided: dict[frozenset[str], list] = {}
@@ -22,7 +22,7 @@ def refuse_forbidden(names: Iterable[str]) -> None:
 
     names : those that the check's own cell uses; it may be a given helper that the test calls
     """
-    shell = _shell()
+    shell = running_shell()
     if shell is None:
         return
     if _decided_in != [shell.execution_count]:
@@ -33,12 +33,6 @@ def refuse_forbidden(names: Iterable[str]) -> None:
         _decided[asked] = _search(*_history(shell), asked)
     if _decided[asked]:
         raise CheckFailed.of(_failure(_decided[asked]))
-
-
-def _shell() -> Any:
-    """The running IPython shell; None in plain Python. Never imports IPython."""
-    module = sys.modules.get("IPython")
-    return module.get_ipython() if module else None
 
 
 def _history(shell: Any) -> tuple[dict[str, str], str]:

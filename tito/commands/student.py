@@ -16,7 +16,7 @@ def start(args: Namespace) -> int:
     """Make or open the course folder, and say which notebook is next."""
     from tito.release import workspace
 
-    own = _own_course(verbose=True)
+    own = _own_course()
     ref = own.resolve(args.module) if args.module else _first_open(own)
     if workspace.restore_missing(own, ref.name):
         print(f"{shown(ref.ipynb)} was missing and is back as it was handed out")
@@ -234,7 +234,7 @@ def submit(args: Namespace) -> int:
     return 0
 
 
-def _own_course(*, make: bool = True, verbose: bool = False) -> Course:
+def _own_course(*, make: bool = True) -> Course:
     """The student's kit; in the course's repository the one in kit/, made once."""
     from tito.release import workspace
 

@@ -30,10 +30,6 @@ class Gathered:
     def of_target(self, target: str) -> list[Block]:
         return [b for b in self.blocks if b.target == target]
 
-    def raise_problems(self) -> None:
-        if self.problems:
-            raise_all(self.problems)
-
 
 def raise_all(problems: list[UserError]) -> None:
     raise problems[0] if len(problems) == 1 else Problems(problems)

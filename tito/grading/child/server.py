@@ -287,11 +287,6 @@ class Server:
             raise judge_error(*answer)
         return answer
 
-    def _exchange(self, lane: int, question: list) -> wire.Frame:
-        with self._lock:
-            self._link.write([question[0], lane, *question[1:]])
-        return self._lanes.take(lane)
-
 
 def _is_exception_class(obj: Any) -> bool:
     return isinstance(obj, type) and issubclass(obj, BaseException)
