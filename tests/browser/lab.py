@@ -89,7 +89,22 @@ class LabPage:
         base, token = address.split("lab?")
         self.page.goto(f"{base}lab/tree/{path}?{token}&reset", wait_until="domcontentloaded")
         self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=120_000)
+        self._wait_connected()
         self.wait_idle()
+
+    def _wait_connected(self) -> None:
+        """Until a kernel answers.
+
+        The indicator says "idle" before there is one, and cells that are run then wait for a
+        choice of kernel which nobody makes.
+        """
+        self.page.wait_for_function(
+            "() => { const context = window.jupyterapp.shell.currentWidget.context.sessionContext;"
+            " const kernel = context.session && context.session.kernel;"
+            " return context.isReady && kernel && kernel.connectionStatus === 'connected'"
+            " && kernel.status === 'idle'; }",
+            timeout=120_000,
+        )
 
     def wait_idle(self, timeout: float = 120) -> None:
         """Until the kernel has nothing left to run."""
@@ -136,13 +151,30 @@ class LabPage:
             "w => { if (w.model.type === 'code') w.model.executionCount = null; })"
         )
         self.command("notebook:run-all-cells")
-        self.page.wait_for_function(
-            "() => window.jupyterapp.shell.currentWidget.content.widgets.every("
-            "w => w.model.type !== 'code' || !w.model.sharedModel.getSource().trim()"
-            " || w.model.executionCount !== null)",
-            timeout=300_000,
-        )
+        self._wait_counted(timeout=300)
         self.wait_idle()
+
+    def _wait_counted(self, timeout: float) -> None:
+        """Until every code cell has a number, which it gets when it has run."""
+        end = time.monotonic() + timeout
+        while waiting := self.page.evaluate(
+            "() => window.jupyterapp.shell.currentWidget.content.widgets.flatMap((w, i) =>"
+            " w.model.type !== 'code' || !w.model.sharedModel.getSource().trim()"
+            " || w.model.executionCount !== null ? [] : [i])"
+        ):
+            if time.monotonic() > end:
+                raise TimeoutError(self._stuck(waiting))
+            self.page.wait_for_timeout(200)
+
+    def _stuck(self, waiting: list[int]) -> str:
+        """What stands on a page whose cells do not run, for whoever reads the test's output."""
+        dialogs = self.page.query_selector_all(".jp-Dialog")
+        before = max(0, waiting[0] - 1)
+        return (
+            f"cells {waiting} did not run; the kernel is {self._status()!r}; picture "
+            f"{self.shot('stuck')}; dialogs {[d.inner_text() for d in dialogs]}; "
+            f"cell {before} printed {self.output(before)!r}"
+        )
 
     def run(self, index: int) -> str:
         """Run one cell; the text of its outputs."""
