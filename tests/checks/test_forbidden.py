@@ -1,0 +1,47 @@
+"""Forbidden routes in a notebook, where checks read what was run."""
+
+from textwrap import dedent
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from tito.checks import CheckFailed, expect_close, forbidden
+
+
+def test_in_a_notebook_the_directive_of_the_cell_decides(monkeypatch):
+    """The history of IPython stands for the notebook: a fake one here, a real one in test_here."""
+
+    def history(*cells):
+        raw = ["", *map(dedent, cells)]
+        shell = SimpleNamespace(
+            execution_count=len(raw) - 1, history_manager=SimpleNamespace(input_hist_raw=raw)
+        )
+        monkeypatch.setattr(forbidden, "running_shell", lambda: shell)
+        forbidden._decided_in.clear()
+
+    def product(a, b):
+        return a @ b
+
+    a = np.eye(2)
+    solution = "#| forbid: blas\ndef product(a, b):\n    return a @ b\n"
+    test = "expect_close(product(a, a), a)"
+    history("x = 1", solution, test)
+    with pytest.raises(CheckFailed) as caught:
+        expect_close(product(a, a), a)
+    assert str(caught.value) == (
+        "product uses a library's matrix product, which this exercise forbids\n"
+        "  where     cell [2], line 3: a @ b\n"
+        "  try       write the sum over the inner index yourself"
+    )
+    # The check may stand in a given helper that the test cell calls.
+    history(solution.replace("product", "only_there"), "check(only_there, a)")
+    with pytest.raises(CheckFailed, match="this exercise forbids"):
+        expect_close(1.0, 1.0)
+    # Without the directive, after a rewrite, or in another exercise: nothing to say.
+    history("x = 1", solution.replace("#| forbid: blas\n", ""), test)
+    expect_close(product(a, a), a)
+    history(solution, "#| forbid: blas\ndef product(a, b):\n    return 0\n", test)
+    expect_close(product(a, a), a)
+    history(solution.replace("product", "other"), test)
+    expect_close(product(a, a), a)

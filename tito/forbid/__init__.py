@@ -1,0 +1,32 @@
+"""Forbidden routes: "no @ here", checked on the syntax tree.
+
+A set such as `blas` names every way to one library routine. `find` looks at the functions an
+exercise asks for and at everything they reach: helpers, classes and variables of any cell, by
+whatever name. The rules:
+
+- Code that no root reaches is nobody's business: a scratch cell may use `@`.
+- A mention counts, called or not: `map(np.dot, ...)`, `partial(np.dot, a)`, `f = np.dot`.
+- Names are resolved: `import numpy as q`, `from numpy import dot as d`, `la = np.linalg`,
+  `getattr(np, "dot")`, `np.__dict__["dot"]`, `sys.modules["numpy"]`, `importlib.import_module`.
+  A parameter or a local variable hides the global name; the student's own function `dot` is
+  followed like any helper and is no route by its name.
+- `x.dot` on anything that is not a known module is the array method. It is not when `x` is
+  `self` or an instance of a class of the notebook that defines `dot` and has no base class.
+- What cannot be read counts where it can only hide something: `getattr(np, name)` with a computed
+  name, `eval`, `exec`, `compile`, `pickle.loads`, `ctypes`; and a module that is handed on as a
+  value, to a function or an attribute: `g(np)`, `self.m = np`.
+- Words in strings and comments, keyword arguments and attributes being assigned are no mentions.
+
+A definition that was replaced before the exercise's own cell is dead; from that cell on every
+definition counts, so that a later harmless twin hides nothing.
+"""
+
+from __future__ import annotations
+
+from .findings import Finding
+from .search import find
+from .sets import SETS, ForbidSet
+from .source import python_source
+from .specifications import specifications
+
+__all__ = ["SETS", "Finding", "ForbidSet", "find", "python_source", "specifications"]

@@ -1,0 +1,180 @@
+"""What a piece of code binds, and to what."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from .texts import called, constant_text, run_texts
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_OWN_NAMES = (*FUNCTIONS, ast.ClassDef, ast.Lambda)
+
+PARAMETER = ast.Constant(None)
+
+# What is put into these is found under its name alone.
+_EVERYWHERE = (["builtins"], ["__builtins__"], ["__main__"])
+
+
+@dataclass(frozen=True)
+class Import:
+    """A name that stands for a library's module or function."""
+
+    path: str
+
+
+def bindings(body: Iterable[ast.AST]) -> Iterator[tuple[str, ast.AST | Import]]:
+    """Every (name, what it is bound to) of a scope; nested functions keep theirs to themselves.
+
+    Walks with a stack of its own, like all of this package: an expression may be nested deeper than
+    Python's recursion goes, and must not escape by that.
+    """
+    stack = list(body)[::-1]
+    while stack:
+        node = stack.pop()
+        yield from _bound_by(node)
+        if not isinstance(node, _OWN_NAMES):
+            stack += list(ast.iter_child_nodes(node))[::-1]
+
+
+def _bound_by(node: ast.AST) -> Iterator[tuple[str, ast.AST | Import]]:
+    if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+        yield node.name, node
+    elif isinstance(node, ast.Import):
+        yield from _import_bindings(node)
+    elif isinstance(node, ast.ImportFrom):
+        for alias in node.names:
+            yield alias.asname or alias.name, Import(f"{node.module or ''}.{alias.name}")
+    elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr)):
+        yield from _assigned(node)
+    elif isinstance(node, (ast.For, ast.AsyncFor)):
+        yield from ((name, node.iter) for name in _target_names(node.target))
+    elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+        yield from ((n, node.context_expr) for n in _target_names(node.optional_vars))
+    elif isinstance(node, ast.ExceptHandler) and node.name:
+        yield node.name, ast.Constant(None)
+    elif isinstance(node, ast.Call) and _is_table(getattr(node.func, "value", None)):
+        yield from ((k.arg, k.value) for k in node.keywords if k.arg)  # globals().update(m=np)
+    elif called(node) == "setattr" and len(node.args) == 3:
+        name = constant_text(node.args[1])  # of a module, it may be this one or builtins
+        yield from [(name, node.args[2])] if name else []
+
+
+def changes(body: Iterable[ast.AST]) -> Iterator[tuple[str, ast.AST]]:
+    """What is put into an object that has a name: ops["m"] = np.dot, K.m = ..., ops.append(...)."""
+    for node in (part for statement in body for part in ast.walk(statement)):
+        if isinstance(node, ast.Assign):
+            targets, values = node.targets, [node.value]
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            targets, values = [node.value.func], node.value.args
+            if getattr(node.value.func, "id", "") == "setattr" and len(values) == 3:
+                targets, values = [ast.Attribute(values[0], "")], values[2:]
+            elif called(node.value) == "exec" and len(values) > 1:  # exec(text, names)
+                targets = [ast.Attribute(names, "") for names in values[1:]]
+                values = run_texts(ast.Module([node], []))[0]
+        else:
+            continue
+        for target in targets:
+            if isinstance(target, (ast.Subscript, ast.Attribute)):
+                yield from ((name, value) for name in _base_names(target) for value in values)
+
+
+def _base_names(node: ast.AST) -> list[str]:
+    """The name that x.y[0].z begins with."""
+    while isinstance(node, (ast.Subscript, ast.Attribute)):
+        node = node.value
+    return [node.id] if isinstance(node, ast.Name) else []
+
+
+def _import_bindings(node: ast.Import) -> Iterator[tuple[str, Import]]:
+    for alias in node.names:
+        if alias.asname:
+            yield alias.asname, Import(alias.name)
+        else:
+            top = alias.name.split(".")[0]
+            yield top, Import(top)
+
+
+def _assigned(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    for target in targets:
+        if isinstance(target, ast.Subscript) and _is_table(target.value):
+            key = target.slice.value if isinstance(target.slice, ast.Constant) else None
+            if isinstance(key, str):
+                yield key, node.value  # globals()["m"] = np
+        pairs = [(target, node.value)]
+        both = (ast.Tuple, ast.List)
+        unpacked = isinstance(target, both) and isinstance(node.value, both)
+        if unpacked and len(target.elts) == len(node.value.elts):
+            pairs = list(zip(target.elts, node.value.elts))
+        for part, value in pairs:
+            if isinstance(part, ast.Attribute) and _base_names(part) in _EVERYWHERE:
+                yield part.attr, value
+            for name in _target_names(part):
+                yield name, value if value is not None else ast.Constant(None)
+
+
+def _is_table(node: ast.AST | None) -> bool:
+    """globals() and its kin."""
+    name = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+    return name in ("globals", "locals", "vars")
+
+
+def _target_names(target: ast.AST) -> list[str]:
+    return [
+        node.id
+        for node in ast.walk(target)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    ]
+
+
+@lru_cache(maxsize=1024)
+def own_names(node: ast.AST) -> dict[str, list[ast.AST | Import]]:
+    """What the names are that a function, lambda or comprehension has for itself."""
+    names: dict[str, list[ast.AST | Import]] = {}
+    arguments = getattr(node, "args", None)
+    if isinstance(arguments, ast.arguments):
+        for argument in argument_names(arguments):
+            names.setdefault(argument, []).append(PARAMETER)
+    if isinstance(node, FUNCTIONS):
+        declared = _declared(node, (ast.Global, ast.Nonlocal))
+        for name, bound in bindings(node.body):
+            if name not in declared:
+                names.setdefault(name, []).append(bound)
+        for name, bound in bound_from_inside(node, ast.Nonlocal):
+            names.setdefault(name, []).append(bound)
+    for generator in getattr(node, "generators", ()):
+        for name in _target_names(generator.target):
+            names.setdefault(name, []).append(PARAMETER)
+    return names
+
+
+def argument_names(arguments: ast.arguments) -> list[str]:
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    every += [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
+    return [a.arg for a in every]
+
+
+def _declared(function: ast.AST, kinds: Any) -> set[str]:
+    """Names that a function declares global or nonlocal; not those of functions inside it."""
+    found: set[str] = set()
+    stack = list(function.body)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, kinds):
+            found |= set(node.names)
+        if not isinstance(node, _OWN_NAMES):
+            stack += ast.iter_child_nodes(node)
+    return found
+
+
+def bound_from_inside(tree: ast.AST, kind: Any) -> Iterator[tuple[str, ast.AST | Import]]:
+    """What functions inside bind in the scope around them: by `global m`, by `nonlocal m`."""
+    for inner in ast.walk(tree):
+        if inner is not tree and isinstance(inner, FUNCTIONS):
+            names = _declared(inner, kind)
+            yield from (pair for pair in bindings(inner.body) if pair[0] in names)

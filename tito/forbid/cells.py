@@ -1,0 +1,72 @@
+"""Cells of a notebook, each read once."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from .bindings import bindings, bound_from_inside, changes
+from .source import python_source
+from .texts import called, run_texts
+
+# Calls that can leave a file behind, which may be a module.
+_WRITING = {
+    *("open", "write_text", "write_bytes", "copy", "copyfile", "move", "savetxt", "tofile"),
+    "fdopen",
+}
+
+
+@dataclass
+class Cell:
+    """What one cell binds at its top level.
+
+    texts  : calls that run a text which cannot be read here
+    writes : it may leave a file behind
+    """
+
+    label: str
+    defined: dict[str, list[ast.AST]] = field(default_factory=dict)
+    changed: dict[str, list[ast.AST]] = field(default_factory=dict)
+    stars: list[str] = field(default_factory=list)
+    texts: list[ast.Call] = field(default_factory=list)
+    writes: bool = False
+    too_deep: bool = False
+
+    @classmethod
+    def read(cls, label: str, source: str) -> Cell:
+        cell = cls(label)
+        try:
+            tree = ast.parse(python_source(source))
+        except (SyntaxError, ValueError):
+            return cell  # a cell that does not parse has defined nothing
+        except (RecursionError, MemoryError):
+            cell.too_deep = True
+            return cell
+        run, cell.texts = run_texts(tree)
+        body = [*tree.body, *run]
+        for name, node in [*bindings(body), *bound_from_inside(tree, ast.Global)]:
+            cell.defined.setdefault(name, []).append(node)
+        cell.writes = any(called(n) in _WRITING for n in ast.walk(tree))
+        for name, node in changes(body):
+            cell.changed.setdefault(name, []).append(node)
+        cell.stars = [
+            node.module or ""
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and any(a.name == "*" for a in node.names)
+        ]
+        return cell
+
+
+@lru_cache(maxsize=256)
+def read_cell(label: str, source: str) -> Cell:
+    """A cell read once; a search changes nothing in it."""
+    return Cell.read(label, source)
+
+
+def start_index(cells: list[Cell], roots: set[str], start: str | None) -> int:
+    """The index of the exercise's cell."""
+    if start is not None:
+        return [cell.label for cell in cells].index(start)
+    defining = [i for i, cell in enumerate(cells) if roots & cell.defined.keys()]
+    return max(defining, default=0)

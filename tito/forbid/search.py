@@ -1,0 +1,253 @@
+"""The search itself: from the functions of an exercise to everything they reach."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from . import hiding
+from .bindings import COMPREHENSIONS, FUNCTIONS, PARAMETER, Import, argument_names
+from .cells import Cell, read_cell, start_index
+from .findings import Finding
+from .names import Names, Scope
+from .sets import SETS, any_name, is_library, is_part, names_function
+
+
+def find(
+    sources: Mapping[str, str],
+    roots: Iterable[str],
+    sets: Iterable[str],
+    start: str | None = None,
+    specs: Iterable[str] = (),
+) -> list[Finding]:
+    """The forbidden routes that the functions named in `roots` reach.
+
+    Those in the exercise's own cell come first, then the others in the order of the cells.
+
+    sources : label -> source of the code cells that ran before the exercise's last test, in order;
+              given cells as well, for a given helper may hold the route
+    roots   : the names that the exercise's solution cell defines in the master
+    sets    : keys of SETS; an unknown one is a ValueError
+    start   : label of the exercise's cell; the last cell that defines a root if not given
+    specs   : names that the set "spec" forbids beside those with its suffix
+
+    >>> find({"cell 1": "def f(a, b):\\n    return a @ b"}, ["f"], ["blas"])
+    [Finding(label='cell 1', line=2, route='a @ b', set='blas', via=('f',))]
+    """
+    sets = list(sets)
+    unknown = [name for name in sets if name not in SETS]
+    if unknown:
+        raise ValueError(f"no forbid set is called {unknown[0]!r}; there are {', '.join(SETS)}")
+    cells = [read_cell(label, source) for label, source in sources.items()]
+    search = _Search(cells, sets, start_index(cells, set(roots), start), frozenset(specs))
+    search.run(roots)
+    found = [*search.findings.values(), *_unreadable_cells(cells, sets)]
+    order = {cell.label: i for i, cell in enumerate(cells)}
+    home = cells[search.start].label if cells else None
+    return sorted(found, key=lambda f: (f.label != home, order[f.label], f.line, f.route))
+
+
+def _unreadable_cells(cells: list[Cell], sets: list[str]) -> Iterator[Finding]:
+    """Code that Python can run and `ast` cannot show is only written to hide something."""
+    for cell in cells:
+        if cell.too_deep and sets:
+            yield Finding(cell.label, 1, "a cell nested too deeply to be read", sets[0])
+        for call in cell.texts if sets else ():
+            route = f"{_shown(call, '')}, a text that cannot be read"
+            yield Finding(cell.label, call.lineno, route, sets[0])
+
+
+class _Search:
+    """One walk from the roots through everything they reach."""
+
+    def __init__(
+        self, cells: list[Cell], sets: list[str], start: int, specs: frozenset[str] = frozenset()
+    ) -> None:
+        self.specs = specs
+        self.cells = cells
+        self.sets = sets
+        self.start = start
+        self.findings: dict[tuple, Finding] = {}
+        self._names = Names(cells)
+        self._followed: set[int] = set()
+        self._waiting: list[tuple[ast.AST, Scope, tuple[str, ...]]] = []
+        self._writes = any(cell.writes for cell in cells)
+
+    def run(self, roots: Iterable[str]) -> None:
+        """Search everything that the roots reach."""
+        for root in roots:
+            self.follow(root, self.start, (root,))
+        while self._waiting:
+            node, scope, via = self._waiting.pop()
+            try:
+                self._check(node, scope, via)
+            except RecursionError:
+                self._names.give_up()
+                self._note(node, scope, via, "names behind names, too many to follow", self.sets[0])
+            self._waiting += [(child, inner, via) for child, inner in self._parts(node, scope)]
+
+    def follow(self, name: str, at: int, via: tuple[str, ...]) -> None:
+        """Put every live global definition of a name on the list of what to search."""
+        for cell, node in self._names.alive(name, at):
+            if not isinstance(node, Import) and id(node) not in self._followed:
+                self._followed.add(id(node))
+                self._waiting.append((node, Scope(cell, cell, {}), via))
+
+    def _parts(self, node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
+        """The parts of a piece of code, each with the scope it stands in."""
+        inner = scope
+        outside: list[ast.AST] = []
+        if isinstance(node, ast.ClassDef):
+            inner = replace(scope, owner=node, self_name=None)
+        elif isinstance(node, (*FUNCTIONS, ast.Lambda)):
+            inner = self._body_scope(node, scope)
+            outside = [*node.args.defaults, *node.args.kw_defaults]
+            outside += getattr(node, "decorator_list", [])
+        elif isinstance(node, COMPREHENSIONS):
+            inner = scope.inside(node)
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.arguments):
+                continue
+            if child not in outside:
+                yield child, inner
+        yield from ((part, scope) for part in outside if part is not None)
+
+    def _body_scope(self, node: ast.AST, scope: Scope) -> Scope:
+        inner = replace(scope.inside(node), at=self.start)
+        method = scope.owner is not None and node in scope.owner.body
+        names = argument_names(node.args)
+        return replace(inner, self_name=names[0]) if method and names else inner
+
+    def _check(self, node: ast.AST, scope: Scope, via: tuple[str, ...]) -> None:
+        for module in self._handed_on(node, scope):
+            what = f"{ast.unparse(module)} as a value"
+            for name in self.sets:
+                if any(is_part(SETS[name], path) for path in self._names.paths(module, scope)):
+                    self._note(module, scope, via, what, name)
+        if isinstance(node, (ast.BinOp, ast.AugAssign)):
+            self._report(node, scope, via, lambda s: type(node.op).__name__ in s.operators)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            self._check_name(node, scope, via)
+        elif isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
+            self._check_access(node, scope, via)
+        elif isinstance(node, ast.MatchClass):
+            taken = frozenset(node.kwd_attrs)
+            self._report(node, scope, via, lambda s: any(any_name(s, name) for name in taken))
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                path = f"{node.module or ''}.{alias.name}"
+                self._report(node, scope, via, lambda s, p=path: names_function(s, p))
+
+    def _handed_on(self, node: ast.AST, scope: Scope) -> Iterator[ast.expr]:
+        """Parts of a node that may be a module and go where it is no longer followed.
+
+        `m = np` is followed, so is one item of a literal; `g(np)` is not, nor what a function
+        returns, a class keeps or a `match` takes apart.
+        """
+        if isinstance(node, (ast.Return, ast.Yield, ast.YieldFrom, ast.keyword)):
+            values = [node.value]
+        elif isinstance(node, ast.Call):
+            asks = hiding.ASKING & self._names.paths(node.func, scope)
+            values = [] if asks else node.args
+        elif isinstance(node, ast.Match):
+            values = [node.subject]
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            kept = scope.owner is not None and node in scope.owner.body
+            stored = any(not isinstance(t, (ast.Name, ast.Tuple, ast.List)) for t in targets)
+            values = [node.value] if kept or stored else []
+        else:
+            values = []
+        yield from (v for v in values if v is not None and self._names.paths(v, scope))
+
+    def _check_name(self, node: ast.Name, scope: Scope, via: tuple[str, ...]) -> None:
+        for path in self._names.paths(node, scope):
+            self._report_path(node, path, scope, via)
+        if node.id not in scope.local:
+            self._check_global(node, node.id, scope, via)
+
+    def _check_global(self, node: ast.AST, name: str, scope: Scope, via: tuple[str, ...]) -> None:
+        """A global name of the notebook: forbidden itself, or to be followed."""
+        defined = self._names.alive(name, scope.at)
+        if defined:
+            named = name in self.specs
+            self._report(
+                node, scope, via, lambda s: bool(s.suffix) and (named or name.endswith(s.suffix))
+            )
+        function = any(isinstance(n, (*FUNCTIONS, ast.ClassDef)) for _, n in defined)
+        self.follow(name, scope.at, (*via, name) if function else via)
+
+    def _check_access(self, node: ast.AST, scope: Scope, via: tuple[str, ...]) -> None:
+        """x.name, getattr(x, "name"), x.__dict__["name"]: a library's function or a method."""
+        if isinstance(getattr(node, "ctx", None), ast.Store):
+            return
+        for path in self._names.paths(node, scope):
+            self._report_path(node, path, scope, via)
+        if isinstance(node, ast.Subscript) and "sys.modules" in self._names.paths(
+            node.value, scope
+        ):
+            hidden = self._names.text(node.slice, scope) is None
+            self._report(node, scope, via, lambda s: hidden)
+        name = self._names.looked_up(node, scope)
+        if name is not None:
+            self._check_global(node, name, scope, via)
+        if isinstance(node, ast.Call) and hiding.GETTERS & self._names.paths(node.func, scope):
+            self._check_getter(node, scope, via)
+        base, name = self._names.member(node, scope)
+        if base is None:
+            return
+        if name in hiding.UNREADABLE_METHODS:
+            self._report(node, scope, via, lambda s: True)
+        modules = self._names.paths(base, scope)
+        if name is None:
+            hides = not modules and not self._is_asked_for(node, scope)
+            self._report(
+                node,
+                scope,
+                via,
+                lambda s: any(is_library(s, m) for m in modules) or (hides and bool(s.methods)),
+            )
+        elif not modules and not self._names.is_own_instance(base, name, scope):
+            self._report(node, scope, via, lambda s: name in s.methods)
+
+    def _is_asked_for(self, node: ast.AST, scope: Scope) -> bool:
+        """getattr(x, name, None) where the caller chooses the name; any other may hide a method."""
+        name = node.args[1] if isinstance(node, ast.Call) and len(node.args) == 3 else None
+        return isinstance(name, ast.Name) and PARAMETER in scope.local.get(name.id, ())
+
+    def _check_getter(self, node: ast.Call, scope: Scope, via: tuple[str, ...]) -> None:
+        """operator.attrgetter("dot"): the name alone, of whatever it will be asked."""
+        text = self._names.text(node.args[0], scope) if node.args else None
+        name = text.split(".")[-1] if text else None
+        self._report(node, scope, via, lambda s: name is None or any_name(s, name))
+
+    def _report_path(self, node: ast.AST, path: str, scope: Scope, via: tuple[str, ...]) -> None:
+        library = path.split(".")[0]
+        unreadable = path in hiding.UNREADABLE or library in hiding.UNREADABLE_LIBRARIES
+        if self._writes and not hiding.is_installed(library):
+            unreadable = True  # a module that a cell wrote itself
+        self._report(node, scope, via, lambda s: unreadable or names_function(s, path), path)
+
+    def _report(self, node, scope: Scope, via: tuple[str, ...], forbids, path: str = "") -> None:
+        """Note the node for the first set that forbids it."""
+        for name in self.sets:
+            if forbids(SETS[name]):
+                self._note(node, scope, via, _shown(node, path), name)
+                return
+
+    def _note(self, node, scope: Scope, via: tuple[str, ...], route: str, name: str) -> None:
+        label = self.cells[scope.cell].label
+        key = (label, node.lineno, node.end_col_offset, name)
+        self.findings.setdefault(key, Finding(label, node.lineno, route, name, via))
+
+
+def _shown(node: ast.AST, path: str) -> str:
+    """The route as written, with the library's name where an alias hides it."""
+    try:
+        text = ast.unparse(node).split("\n")[0]
+    except RecursionError:
+        text = path or type(node).__name__
+    text = text if len(text) <= 60 else text[:57] + "..."
+    hidden = path and path.split(".")[-1] not in text
+    return f"{text} (that is {path})" if hidden else text

@@ -1,0 +1,128 @@
+"""The named sets of routes, each defined once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class ForbidSet:
+    """The routes to one thing that an exercise wants written by hand.
+
+    what      : what is forbidden, for people
+    advice    : what to do instead
+    operators : syntax-tree names of binary operators
+    functions : library -> names; any module of the library counts (numpy.linalg.matmul)
+    methods   : names of array methods
+    suffix    : how the notebook's own names end that are forbidden: "_spec"
+    """
+
+    what: str
+    advice: str
+    functions: Mapping[str, frozenset[str]]
+    methods: frozenset[str] = frozenset()
+    operators: frozenset[str] = frozenset()
+    suffix: str | None = None
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_PRODUCTS = _names(
+    "dot matmul einsum einsum_path tensordot inner outer vdot vecdot matvec vecmat multi_dot"
+    " matrix_power convolve correlate kron innerproduct outerproduct c_einsum"
+    # Ways to a product that carry another name: M * M of matrices, inv and solve, a covariance.
+    " matrix asmatrix bmat mat cov corrcoef polymul poly1d inv pinv solve lstsq"
+    " tensorinv tensorsolve get_blas_funcs"
+)
+_TENSOR_PRODUCTS = _PRODUCTS | _names("mm bmm mv addmm addmv addbmm baddbmm linear")
+_GEMM = frozenset(
+    p + name for p in "sd" for name in _names("gemm gemv dot symm symv trmm ger syrk")
+)
+_SUMS = _names(
+    "sum nansum mean nanmean average reduce reduceat trace var std cumsum cumulative_sum"
+)
+_MAXIMA = _names("max min amax amin argmax argmin nanmax nanmin prod ptp any all norm")
+_SCANS = _names("cumsum cumprod nancumsum nancumprod cumulative_sum cumulative_prod")
+_ACCUMULATE = frozenset({"accumulate"})
+_TENSOR_LIBRARIES = ("torch", "jax", "tensorflow", "cupy")
+# In these a function is also reached as a method of the array class: numpy.ndarray.dot.
+_ARRAY_LIBRARIES = ("numpy", *_TENSOR_LIBRARIES)
+
+
+def _libraries(numpy: frozenset[str], **others: frozenset[str]) -> dict[str, frozenset[str]]:
+    """The same names for NumPy and for the libraries that copy its names."""
+    return {"numpy": numpy, "scipy": numpy} | dict.fromkeys(_TENSOR_LIBRARIES, numpy) | others
+
+
+SETS: dict[str, ForbidSet] = {
+    "blas": ForbidSet(
+        what="a library's matrix product",
+        advice="write the sum over the inner index yourself",
+        operators=frozenset({"MatMult"}),
+        functions={
+            "numpy": _PRODUCTS,
+            "scipy": _PRODUCTS | _GEMM,
+            "math": frozenset({"sumprod"}),
+            "operator": frozenset({"matmul", "imatmul", "__matmul__", "__imatmul__"}),
+            **dict.fromkeys(_TENSOR_LIBRARIES, _TENSOR_PRODUCTS),
+        },
+        # Only dot and the dunders are methods of an array; the others name NumPy's functions
+        # beyond doubt, also where the module behind them cannot be resolved.
+        methods=_names(
+            "dot __matmul__ __rmatmul__ __imatmul__ matmul einsum tensordot vdot multi_dot"
+        ),
+    ),
+    "sum": ForbidSet(
+        what="a library's sum",
+        advice="add the terms up in a loop of your own",
+        functions=_libraries(_SUMS, math=frozenset({"fsum", "sumprod"})),
+        methods=_names("sum mean trace var std cumsum"),
+    ),
+    "reductions": ForbidSet(
+        what="a library's reduction",
+        advice="write the loop over the elements yourself",
+        functions=_libraries(_SUMS | _MAXIMA, math=frozenset({"fsum", "sumprod"})),
+        methods=_names("sum mean trace var std cumsum max min argmax argmin prod ptp any all"),
+    ),
+    "scan": ForbidSet(
+        what="a library's running sum",
+        advice="keep the running total yourself",
+        functions=_libraries(_SCANS | _ACCUMULATE, itertools=_ACCUMULATE, pandas=_SCANS),
+        methods=_SCANS | _ACCUMULATE,
+    ),
+    "spec": ForbidSet(
+        what="the specification that your function is tested against",
+        advice="write the kernel yourself",
+        functions={},
+        suffix="_spec",
+    ),
+}
+
+# Parts of a library that have routes of their own in them.
+_PARTS = _names("linalg core _core multiarray umath ma lib matlib blas sparse functional")
+
+
+def is_library(forbidden: ForbidSet, path: str) -> bool:
+    return path.split(".")[0] in forbidden.functions
+
+
+def is_part(forbidden: ForbidSet, path: str) -> bool:
+    """Whether a path is a library, or a part of it, that has routes of the set in it."""
+    library, *rest = path.split(".")
+    return library in forbidden.functions and (not rest or rest[-1] in _PARTS)
+
+
+def names_function(forbidden: ForbidSet, path: str) -> bool:
+    """Whether a library path ends in one of the set's names: numpy.linalg.matmul, numpy.dot."""
+    library, *rest = path.split(".")
+    names = forbidden.functions.get(library, frozenset())
+    if library in _ARRAY_LIBRARIES:
+        names |= forbidden.methods
+    return bool(rest) and rest[-1] in names
+
+
+def any_name(forbidden: ForbidSet, name: str) -> bool:
+    return name in forbidden.methods or any(name in n for n in forbidden.functions.values())
