@@ -46,6 +46,7 @@ def test_the_reference_earns_all():
     assert (cell.status, cell.points, cell.doubt) == ("passed", 2, False)
     assert "times as fast as series_anew" in cell.message
     assert "doubt" not in cell.to_json()
+    assert cell.to_json()["ratio"] == pytest.approx(cell.ratio, rel=1e-2) and cell.ratio > 3
 
 
 @pytest.mark.parametrize("source", [SLOWED, PATCHED], ids=["slowed", "clocks patched"])
@@ -78,6 +79,7 @@ def test_a_hidden_speed_cell_shows_the_authors_message_alone():
     cell = speed_cell(SCRAMBLED, secret)
     assert cell.points == 0
     assert "got" not in cell.message and "expected" not in cell.message
+    assert speed_cell(REFERENCE, secret).ratio is None
     slow = speed_cell(SLOWED, secret).message
     assert "too slow" in slow and "what of the inner loop" in slow
     assert "measured" not in slow

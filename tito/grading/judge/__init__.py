@@ -197,6 +197,7 @@ class _Grading:
             message=event["message"],
             seconds=event["seconds"],
             doubt=event["doubt"],
+            ratio=event["ratio"],
         )
 
     def _blame(self, why: str) -> None:

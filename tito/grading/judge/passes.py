@@ -52,6 +52,7 @@ class Outcome:
 
     asked : whether the student's code was called at all
     doubt : whether a measurement could not tell which step it is
+    ratio : how many times as fast as its baseline the kernel was, in an open test of speed
     """
 
     status: str
@@ -61,6 +62,7 @@ class Outcome:
     asked: bool
     doubt: bool = False
     claimed: bool = False
+    ratio: float | None = None
 
 
 @dataclass
@@ -232,7 +234,7 @@ class Walk:
         message = _said(runtime)
         if message and self.hide and not self._is_the_authors(message, test):
             message = runtime.measured
-        marks = runtime.doubt, runtime.claimed
+        marks = runtime.doubt, runtime.claimed, None if self.hide else runtime.ratio
         if points == test.points:
             return Outcome(PASSED, points, message, seconds, asked, *marks)
         message = message or f"the test gave {display(points)} of {display(test.points)} points"

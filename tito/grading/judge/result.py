@@ -20,6 +20,7 @@ class CellResult:
     """One graded cell. `points` is None while a person or the hidden tests have to decide.
 
     doubt : a measured speed could not tell which step it is, so the better one counts
+    ratio : how many times as fast as the baseline, in an open test of speed
     """
 
     id: str
@@ -29,6 +30,7 @@ class CellResult:
     message: str | None = None
     seconds: float = 0.0
     doubt: bool = False
+    ratio: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -39,6 +41,7 @@ class CellResult:
             "message": self.message,
             "seconds": round(self.seconds, 3),
             **({"doubt": True} if self.doubt else {}),
+            **({} if self.ratio is None else {"ratio": float(f"{self.ratio:.3g}")}),
         }
 
 

@@ -293,6 +293,7 @@ class Judge:
                 "message": message,
                 "seconds": outcome.seconds if outcome else 0.0,
                 "doubt": outcome is not None and outcome.doubt,
+                "ratio": outcome.ratio if outcome else None,
             }
         )
 

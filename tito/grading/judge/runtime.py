@@ -32,6 +32,7 @@ class JudgeRuntime(NotebookRuntime):
     reported : (earned, message) of each `points(...)` of the test cell that runs
     claimed  : whether a claim was asked for in it
     doubt    : whether a measurement in it could not tell which step it is
+    ratio    : how many times as fast as its baseline the last kernel measured was
     measured : what may be said of its last measurement if the cell is hidden
     """
 
@@ -49,6 +50,7 @@ class JudgeRuntime(NotebookRuntime):
         self._own = own
         self._claims = claims
         self.doubt = False
+        self.ratio: float | None = None
         self.claimed = False
         self.measured: str | None = None
         self._world = world
@@ -109,3 +111,4 @@ class JudgeRuntime(NotebookRuntime):
     def report_speed(self, found: Speed) -> None:
         self.doubt = self.doubt or found.doubt
         self.measured = found.public
+        self.ratio = found.measured.median if found.measured else None
