@@ -29,7 +29,7 @@ def check_float_array(name, x, ndim, dtype=None):
 
     name  : what the caller calls the argument; used in messages
     x     : the argument; only its .dtype, .shape and .ndim are read
-    ndim  : the number of axes it must have, or a tuple of allowed numbers
+    ndim  : the number of axes it must have, or a tuple of allowed numbers; None: one or more
     dtype : the dtype it must have, where another argument has set one
     returns x.shape
     raises TypeError for what is no array of float32 or float64 (in native byte order), or has
@@ -47,8 +47,8 @@ def check_float_array(name, x, ndim, dtype=None):
     if dtype is not None and found != dtype:
         raise TypeError(f"{name} is {found}, but this call is in {dtype}: use {name}.astype")
     allowed = ndim if isinstance(ndim, tuple) else (ndim,)
-    if x.ndim not in allowed:
-        wanted = " or ".join(str(n) for n in allowed)
+    if x.ndim not in allowed and (ndim is not None or x.ndim == 0):
+        wanted = " or ".join(str(n) for n in allowed) if ndim is not None else "1 or more"
         raise ValueError(f"{name} has shape {x.shape}, {x.ndim} axes: {wanted} needed")
     return x.shape
 

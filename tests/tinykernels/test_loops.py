@@ -127,6 +127,13 @@ def test_the_door_names_what_mends_a_wrong_dtype():
             loops.check_float_array("x", bad, ndim=2)
 
 
+def test_the_door_lets_in_any_number_of_axes_but_none():
+    for shape in ((3,), (0,), (2, 3), (2, 1, 3, 2)):
+        assert loops.check_float_array("x", np.zeros(shape), ndim=None) == shape
+    with pytest.raises(ValueError, match="0 axes: 1 or more needed"):
+        loops.check_float_array("x", np.array(1.0), ndim=None)
+
+
 def test_the_door_lets_in_whatever_looks_like_an_array():
     class Counted:
         dtype, shape, ndim = np.dtype(np.float32), (2, 3), 2
