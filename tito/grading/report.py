@@ -12,11 +12,11 @@ from typing import Any
 from tito.grading.batch import Row
 from tito.grading.judge.result import GRADED, LATER, MANUAL, PASSED, Result
 from tito.grading.sandbox import is_isolating
+from tito.grading.spreadsheet import plain
 from tito.notebook.points import as_number, display
 
 VERSION = 1
 NARROWEST = 60
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def table(rows: list[Row], width: int | None = None) -> str:
@@ -117,12 +117,12 @@ def to_csv(rows: list[Row]) -> str:
         cells = {c.id: c for c in result.cells}
         writer.writerow(
             [
-                _plain(row.student),
+                plain(row.student),
                 result.module,
                 result.status,
                 as_number(result.points),
                 as_number(result.max_points),
-                _plain(result.reason or ""),
+                plain(result.reason or ""),
                 *(_number(cells.get(i)) for i in ids),
             ]
         )
@@ -133,8 +133,3 @@ def _number(cell: Any) -> Any:
     if cell is None or cell.points is None:
         return "" if cell is None or cell.status != MANUAL else MANUAL
     return as_number(cell.points)
-
-
-def _plain(text: str) -> str:
-    """Text that no spreadsheet takes for a formula."""
-    return "'" + text if text.startswith(_FORMULA) else text

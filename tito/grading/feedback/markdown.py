@@ -17,15 +17,17 @@ LONGEST_TEXT, LONGEST_FORMULA = 20_000, 1_000
 _WEB = ("https://", "http://", "mailto:")
 # What latex2mathml needs for what people write. It escapes nothing and knows \href and \style, so
 # whatever it makes is read again, and anything else makes the formula be shown as its source.
-_TAGS = frozenset(
-    "math mrow mi mn mo mtext ms mspace mfrac msqrt mroot msub msup msubsup munder mover munderover "
-    "mtable mtr mtd mmultiscripts mprescripts none mpadded mphantom mstyle menclose".split()
-)
-_ATTRIBUTES = frozenset(
-    "xmlns display mathvariant stretchy fence form separator accent accentunder lspace rspace width "
-    "height depth columnalign rowspacing columnspacing columnlines rowlines linethickness movablelimits "
-    "largeop symmetric maxsize minsize displaystyle scriptlevel notation".split()
-)
+_TAGS_TEXT = """
+    math mrow mi mn mo mtext ms mspace mfrac msqrt mroot msub msup msubsup munder mover
+    munderover mtable mtr mtd mmultiscripts mprescripts none mpadded mphantom mstyle menclose
+"""
+_TAGS = frozenset(_TAGS_TEXT.split())
+_ATTRIBUTES_TEXT = """
+    xmlns display mathvariant stretchy fence form separator accent accentunder lspace rspace
+    width height depth columnalign rowspacing columnspacing columnlines rowlines linethickness
+    movablelimits largeop symmetric maxsize minsize displaystyle scriptlevel notation
+"""
+_ATTRIBUTES = frozenset(_ATTRIBUTES_TEXT.split())
 _VALUE = re.compile(r"[\w #%./:-]*")
 _TEXT_SIGNS = {"<": r"\lt ", ">": r"\gt "}
 
@@ -69,7 +71,7 @@ class _MathReader(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         known = all(
-            name in _ATTRIBUTES and _VALUE.fullmatch(value or "")
+            (name in _ATTRIBUTES and _VALUE.fullmatch(value or ""))
             or (name == "xmlns" and value == "http://www.w3.org/1998/Math/MathML")
             for name, value in attrs
         )

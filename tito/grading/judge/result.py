@@ -6,13 +6,15 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from tito.notebook.points import as_number
+from tito.notebook.points import as_number, exact
 
 # Of a hand-in.
 GRADED, BROKEN, MISSING, AMBIGUOUS = "graded", "broken", "missing", "ambiguous"
 # Of a cell. "missing" also stands for a solution that is not there or not written yet.
 PASSED, PARTIAL, FAILED, ERROR = "passed", "partial", "failed", "error"
 TIMEOUT, DIED, MANUAL, LATER = "timeout", "died", "manual", "later"
+# Stands in the message of every question that lost its points to a forbidden route.
+FORBIDS = "which this exercise forbids"
 
 
 @dataclass
@@ -43,6 +45,11 @@ class CellResult:
             **({"doubt": True} if self.doubt else {}),
             **({} if self.ratio is None else {"ratio": float(f"{self.ratio:.3g}")}),
         }
+
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> CellResult:
+        points = None if raw["points"] is None else exact(raw["points"])
+        return cls(**{**raw, "points": points, "max_points": exact(raw["max_points"])})
 
 
 @dataclass
@@ -112,3 +119,10 @@ class Result:
             "isolation": self.isolation,
             "before": self.before,
         }
+
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> Result:
+        """What `to_json` wrote; the seconds that timing adds are not in it."""
+        kept = ("status", "module", "deviations", "isolation", "before", "reason", "raised")
+        cells = [CellResult.from_json(cell) for cell in raw["cells"]]
+        return cls(cells=cells, **{name: raw[name] for name in kept})

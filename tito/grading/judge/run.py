@@ -38,7 +38,7 @@ from tito.grading.judge.plan import (
     make_plan,
 )
 from tito.grading.judge.rebuild import rebuild
-from tito.grading.judge.result import FAILED, LATER, PASSED, TIMEOUT
+from tito.grading.judge.result import FAILED, FORBIDS, LATER, PASSED, TIMEOUT
 from tito.grading.judge.submission import read_submission
 from tito.grading.judge.text import visible
 from tito.grading.judge.twin import Twin
@@ -338,7 +338,7 @@ def forbidden(plan: Plan) -> dict[int, str]:
             first = findings[0]
             found[exercise.position] = tidy(
                 f"{first.label}, line {first.line}: {first.route} is "
-                f"{forbid.SETS[first.set].what}, which this exercise forbids: "
+                f"{forbid.SETS[first.set].what}, {FORBIDS}: "
                 f"{forbid.SETS[first.set].advice}"
             )
     return found

@@ -1,0 +1,63 @@
+"""All that the overview of a class says, in one value."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tito.grading.judge.result import GRADED
+from tito.grading.overview.oddities import Oddity, oddities
+from tito.grading.overview.questions import Question, questions
+from tito.grading.overview.similar import Likeness, likeness, traits
+from tito.notebook import Notebook
+
+
+@dataclass(frozen=True)
+class Overview:
+    """A class in one module.
+
+    statuses : status -> number of students
+    points   : of each hand-in that was graded, by tests alone
+    """
+
+    module: str
+    title: str
+    statuses: Mapping[str, int]
+    points: Sequence[float]
+    max_points: float
+    questions: Sequence[Question]
+    oddities: Sequence[Oddity]
+    likeness: Likeness = field(default_factory=Likeness)
+
+    @property
+    def students(self) -> int:
+        return sum(self.statuses.values())
+
+
+def overview(
+    module: str,
+    records: Sequence[Mapping[str, Any]],
+    hand_ins: Iterable[tuple[str, Notebook]] = (),
+    handed_out: Notebook | None = None,
+    title: str | None = None,
+) -> Overview:
+    """The overview of a class.
+
+    records    : one row of the grading JSON for each student
+    hand_ins   : (student, notebook), read one at a time; only their traits are kept
+    handed_out : what students were given, to tell their own words from it
+    """
+    graded = [record for record in records if record["status"] == GRADED]
+    own = {name: traits(nb, handed_out) for name, nb in hand_ins} if handed_out else {}
+    return Overview(
+        module=module,
+        title=title or module,
+        statuses=dict(Counter(record["status"] for record in records).most_common()),
+        points=sorted(float(record["points"]) for record in graded),
+        max_points=float(max((record["max_points"] for record in records), default=0)),
+        questions=questions(graded),
+        oddities=oddities(records),
+        likeness=likeness(own),
+    )
