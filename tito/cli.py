@@ -130,6 +130,31 @@ def _grade_run(parser: argparse.ArgumentParser) -> None:
     _csv(parser)
 
 
+def _bench(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "what",
+        nargs="*",
+        metavar="WHAT",
+        help="gemm, softmax, layernorm, relu, conv, or all (the default)",
+    )
+    parser.add_argument(
+        "--sizes",
+        metavar="SIZES",
+        help='"64,256" or "1x576x1536" (MxKxN; softmax, layernorm, relu: MxN; conv: CxHxWxO); '
+        "one number stands for all dimensions",
+    )
+    parser.add_argument(
+        "--threads", type=int, default=1, metavar="N", help="threads for BLAS, Numba, workers (1)"
+    )
+    parser.add_argument(
+        "--peers",
+        metavar="NAMES",
+        help="numpy,scipy,torch: what to compare with (default: what is installed)",
+    )
+    _json(parser)
+    _csv(parser)
+
+
 def _demo(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--keep", metavar="FOLDER", help="leave the course folder there")
 
@@ -163,6 +188,12 @@ COMMANDS: dict[str, tuple[str, str, str, Adder]] = {
         "make the students' kit, without answers",
         "tito generate ../kit",
         _generate,
+    ),
+    "bench": (
+        "engineer:bench",
+        "time every kernel of the package beside its peers, each verified first",
+        "tito bench gemm --sizes 64,1x576x1536 --peers numpy",
+        _bench,
     ),
     "demo": ("demo:demo", "walk through the whole course in a scratch folder", "tito demo", _demo),
 }

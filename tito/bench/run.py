@@ -1,0 +1,189 @@
+"""Starts the process that measures, and goes on where a kernel takes that process down.
+
+Its environment pins the threads of NumPy's BLAS and of Numba before either is imported; nothing
+else of the environment is changed, so that a BLAS core type that was asked for stays.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import tito
+from tito.bench.ladders import Dims, Workload
+from tito.bench.results import Report, Table
+from tito.errors import UserError
+from tito.machine import thread_environment
+
+# Seconds without a word after which a call is taken for endless, and a timing for stuck.
+LONGEST_SILENCE = 60.0
+LONGEST_TIMING = 600.0
+
+_BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from tito.bench.child import main; main()"
+
+# Called with (tasks done, tasks in all, what is going on).
+Progress = Callable[[int, int, str], None]
+Task = tuple[Workload, Dims]
+
+
+@dataclass
+class _State:
+    """What is known so far, across restarts of the child."""
+
+    machine: dict[str, Any] | None = None
+    results: dict[int, dict[str, Any]] = field(default_factory=dict)
+    skip: dict[str, dict[str, str]] = field(default_factory=dict)
+    at: dict[str, Any] = field(default_factory=dict)  # the last event: what is going on
+
+
+def measure_all(
+    root: Path,
+    tasks: Sequence[Task],
+    libraries: Sequence[str],
+    threads: int,
+    progress: Progress = lambda done, total, what: None,
+) -> Report:
+    """Measure every task in a process of its own.
+
+    root      : the course folder whose package is measured
+    libraries : the peers' names
+    raises UserError where not even the machine could be asked
+    """
+    state = _State()
+    while len(state.results) < len(tasks):
+        before = len(state.results), json.dumps(state.skip), state.machine is None
+        _one_process(root, tasks, libraries, threads, state, progress)
+        if before == (len(state.results), json.dumps(state.skip), state.machine is None):
+            break
+    tables = [Table.of(*tasks[i], state.results[i]) for i in sorted(state.results)]
+    return Report.of(state.machine or {}, threads, list(libraries), tables)
+
+
+def _one_process(
+    root: Path,
+    tasks: Sequence[Task],
+    libraries: Sequence[str],
+    threads: int,
+    state: _State,
+    progress: Progress,
+) -> None:
+    """Run a child until it ends, by itself or not, and note what it said."""
+    job = {
+        "root": str(root),
+        "threads": threads,
+        "peers": list(libraries),
+        "tasks": [[workload.name, list(dims)] for workload, dims in tasks],
+        "done": sorted(state.results),
+        "skip": state.skip,
+        "machine": state.machine is None,
+    }
+    with _Child(job, threads) as child:
+        for event in child.events():
+            state.at = event
+            if event["event"] == "bug":
+                raise RuntimeError(f"in the measuring process:\n{event['traceback']}")
+            if event["event"] == "machine":
+                state.machine = event
+            elif event["event"] == "result":
+                state.results[event["task"]] = event
+            progress(len(state.results), len(tasks), _words(tasks, event))
+        if state.at.get("event") != "end":
+            _note_the_end(state, child.last_words())
+
+
+def _words(tasks: Sequence[Task], event: dict[str, Any]) -> str:
+    """What is going on, for the progress bar."""
+    if "task" not in event:
+        return event.get("what", "")
+    workload, dims = tasks[event["task"]]
+    what = event.get("what") or ("timing" if event["event"] == "timing" else "")
+    return f"{workload.name} {'x'.join(map(str, dims))}: {what}"
+
+
+def _note_the_end(state: _State, why: str) -> None:
+    """The process died or hung: what it was doing is left out, and the rest goes on."""
+    at = state.at
+    if at.get("event") == "trying" and "task" in at and at["what"] != "inputs":
+        state.skip.setdefault(str(at["task"]), {})[at["what"]] = why
+    elif "task" in at and at["event"] in ("trying", "timing"):
+        names = at.get("names", ["inputs"])
+        rows = [{"name": n, "library": None, "left_out": why, "first_call": None} for n in names]
+        state.results[at["task"]] = {"rows": rows, "bandwidth": None}
+    elif state.machine is None:
+        raise UserError(
+            f"the measuring process could not begin: {why}",
+            hint="tito doctor looks at this Python and its packages",
+        )
+
+
+class _Child:
+    """The measuring process."""
+
+    def __init__(self, job: dict[str, Any], threads: int) -> None:
+        self._job = json.dumps(job).encode()
+        self._environment = {**os.environ, **thread_environment(threads)}
+        self._lines: queue.Queue[bytes | None] = queue.Queue()
+        self._silent = False
+
+    def __enter__(self) -> _Child:
+        self._errors = tempfile.TemporaryFile()
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _BOOT, str(Path(tito.__file__).parents[1])],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            env=self._environment,
+        )
+        threading.Thread(target=self._read, daemon=True).start()
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.write(self._job)
+            self._process.stdin.close()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._errors.close()
+
+    def _read(self) -> None:
+        for line in self._process.stdout:
+            self._lines.put(line)
+        self._lines.put(None)
+
+    def events(self) -> Iterator[dict[str, Any]]:
+        """What the process says, until its end or a silence that is too long."""
+        patience = LONGEST_SILENCE
+        while True:
+            try:
+                line = self._lines.get(timeout=patience)
+            except queue.Empty:
+                self._silent = True
+                self._patience = patience
+                self._process.kill()
+                return
+            if line is None:
+                return
+            event = json.loads(line)
+            patience = LONGEST_TIMING if event["event"] == "timing" else LONGEST_SILENCE
+            yield event
+
+    def last_words(self) -> str:
+        """Why the process ended, in one line."""
+        code = self._process.wait()
+        if self._silent:
+            return f"no end after {self._patience:.0f} s"
+        self._errors.seek(0)
+        lines = self._errors.read().decode("utf-8", "replace").strip().splitlines()
+        said = f": {lines[-1][:120]}" if lines else ""
+        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        return f"ended its process ({how}){said}"

@@ -1,0 +1,112 @@
+"""What engineers ask: how fast are these kernels, and beside what."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tito.commands.words import call_tito
+from tito.course import find_root
+from tito.errors import UsageError
+from tito.files import write_atomic
+
+if TYPE_CHECKING:
+    from tito.bench.ladders import Workload
+
+EVERYTHING = "all"
+
+
+def bench(args: argparse.Namespace) -> int:
+    """`tito bench`: time every rung and peer, each verified first; 0 when something was timed."""
+    from tito.bench import export, peers, run, sizes, table
+    from tito.machine import facts
+
+    _refuse_odd_options(args)
+    workloads = _workloads(args.what)
+    tasks = sizes.chosen(workloads, args.sizes, facts().memory)
+    libraries = peers.choose(args.peers)
+    root = find_root()
+    with _Progress() as progress:
+        report = run.measure_all(root, tasks, libraries, args.threads, progress)
+    _deliver(args.json, export.to_json(report))
+    _deliver(args.csv, export.to_csv(report))
+    if "-" not in (args.json, args.csv):
+        print(table.text(report, shutil.get_terminal_size((110, 24)).columns))
+        print(_next(args))
+    elif warning := table.core_warning(report.machine):
+        print(f"tito: {warning}", file=sys.stderr)
+    return 0 if any(t.timed for t in report.tables) else 1
+
+
+def _refuse_odd_options(args: argparse.Namespace) -> None:
+    if args.threads < 1:
+        raise UsageError(f"--threads {args.threads}: at least one thread is needed")
+    from tito.machine import facts
+
+    cores = facts().cores
+    if cores and args.threads > cores:
+        raise UsageError(
+            f"--threads {args.threads}: this machine has {cores} cores for it",
+            hint=f"--threads {cores}",
+        )
+    if args.json == args.csv == "-":
+        raise UsageError("--json and --csv cannot both go to stdout", hint="--csv bench.csv")
+    for target in (args.json, args.csv):
+        if target not in (None, "-") and Path(target).is_dir():
+            raise UsageError("is a folder, a file was wanted", path=target)
+
+
+def _workloads(words: list[str]) -> list[Workload]:
+    """The workloads that are named, each once; all of them without a name."""
+    from tito.bench.ladders import WORKLOADS
+
+    for word in words:
+        if word not in WORKLOADS and word != EVERYTHING:
+            known = ", ".join([*WORKLOADS, EVERYTHING])
+            raise UsageError(f"nothing to bench is called {word!r}", hint=f"one of: {known}")
+    if not words or EVERYTHING in words:
+        return list(WORKLOADS.values())
+    return [WORKLOADS[word] for word in dict.fromkeys(words)]
+
+
+def _deliver(target: str | None, text: str) -> None:
+    """Machine-readable output to its file, or to stdout for "-"."""
+    if target == "-":
+        sys.stdout.write(text)
+    elif target:
+        write_atomic(Path(target), text)
+
+
+def _next(args: argparse.Namespace) -> str:
+    if args.json:
+        return f"every sample stands in {args.json}"
+    words = " ".join(["bench", *args.what, *(["--sizes", args.sizes] if args.sizes else [])])
+    return f"next: {call_tito()} {words} --json bench.json (every sample, versions, environment)"
+
+
+class _Progress:
+    """A bar on a terminal; silent elsewhere. It leaves no trace behind."""
+
+    WIDTH = 20
+
+    def __init__(self) -> None:
+        self._shown = sys.stderr.isatty()
+        self._columns = shutil.get_terminal_size((110, 24)).columns - 1
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._write("")
+
+    def __call__(self, done: int, total: int, what: str) -> None:
+        full = self.WIDTH * done // max(total, 1)
+        self._write(f"[{'#' * full}{'.' * (self.WIDTH - full)}] {done} of {total}  {what}")
+
+    def _write(self, text: str) -> None:
+        if self._shown:
+            line = f"\r{text[: self._columns]:<{self._columns}}"
+            print(line, end="" if text else "\r", file=sys.stderr, flush=True)
