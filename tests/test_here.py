@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.running import executed
+
 pytest.importorskip("nbclient")
 
 FIRST = "import tito.here\nimport sys\nimport numpy as np\nfrom tito.checks import *"
@@ -89,26 +91,10 @@ def course(tmp_path_factory) -> Path:
 def outputs(course) -> dict[str, list]:
     """The outputs of CELLS, run one after the other in one kernel."""
     import nbformat
-    from jupyter_client import KernelManager
-    from nbclient import NotebookClient
 
     cells = [nbformat.v4.new_code_cell(source) for source in CELLS.values()]
     notebook = nbformat.v4.new_notebook(cells=cells)
-    manager = KernelManager()
-    # The kernel of this Python, whatever kernels are installed for the user.
-    manager.kernel_spec.argv[0] = sys.executable
-    client = NotebookClient(
-        notebook,
-        km=manager,
-        timeout=120,
-        allow_errors=True,
-        resources={"metadata": {"path": str(course / "modules" / "02_loops")}},
-    )
-    try:
-        client.execute()
-    finally:
-        client.kc.stop_channels()
-        manager.shutdown_kernel(now=True)
+    executed(notebook, course / "modules" / "02_loops", allow_errors=True)
     return {name: cell.outputs for name, cell in zip(CELLS, notebook.cells)}
 
 
@@ -249,14 +235,11 @@ def test_without_ipython_importing_here_is_harmless(course):
 
 def test_errors_are_one_message_without_the_first_cell_too(tmp_path):
     """A kernel was restarted and the student goes on below the first cell."""
-    from nbclient import NotebookClient
     from nbformat.v4 import new_code_cell, new_notebook
 
     sources = ("from tito.checks import expect_close", "expect_close(1.0, 2.0)")
     notebook = new_notebook(cells=[new_code_cell(s) for s in sources])
-    NotebookClient(
-        notebook, allow_errors=True, resources={"metadata": {"path": str(tmp_path)}}
-    ).execute()
+    executed(notebook, tmp_path, allow_errors=True)
     (shown,) = notebook.cells[1].outputs
     assert shown.ename == "CheckFailed"
     assert "Traceback" not in "\n".join(shown.traceback)
