@@ -110,11 +110,32 @@ def _generate(parser: argparse.ArgumentParser) -> None:
 
 
 def _grade_run(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("handins", metavar="HANDINS", help="a folder, zip or notebook")
+    parser.add_argument(
+        "handins",
+        nargs="?",
+        metavar="HANDINS",
+        help="a folder, zip or notebook; without it, what the class has handed in",
+    )
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--module", metavar="NN", help="grade against this module of the course")
     which.add_argument("--master", metavar="FILE", help="grade against this .py or .ipynb")
-    parser.add_argument("-j", "--jobs", type=int, metavar="N", help="hand-ins at once")
+    parser.add_argument(
+        "--class",
+        dest="classroom",
+        metavar="FOLDER",
+        help="the class folder (default: the nearest from here upwards)",
+    )
+    parser.add_argument("--course", metavar="FOLDER", help="where the masters of the class lie")
+    parser.add_argument(
+        "--again", action="store_true", help="grade what is unchanged since it was graded too"
+    )
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument(
+        "-j", "--jobs", type=int, metavar="N", help="hand-ins at once (default: one for each core)"
+    )
+    where.add_argument(
+        "--cluster", metavar="ADDRESS", help="grade on the workers of this Dask scheduler"
+    )
     parser.add_argument(
         "--unconfined",
         action="store_true",
@@ -199,7 +220,7 @@ COMMANDS: dict[str, tuple[str, str, str, Adder]] = {
 }
 GRADE: dict[str, tuple[str, str, str, Adder]] = {
     "run": (
-        "teach:grade_run",
+        "grade_run:grade_run",
         "grade hand-ins: a table of points and messages",
         "tito grade run handins/ --module 02",
         _grade_run,

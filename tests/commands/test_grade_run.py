@@ -109,8 +109,9 @@ def test_json_and_csv_to_files_leave_the_table(course, capsys, tmp_path):
     target, sheet = tmp_path / "out" / "r.json", tmp_path / "out" / "r.csv"
     grade_run(course, "--json", str(target), "--csv", str(sheet), "-j", "1")
     assert json.loads(target.read_text())["version"] == 1
-    lines = list(csv.DictReader(io.StringIO(sheet.read_text())))
+    lines = list(csv.DictReader(io.StringIO(sheet.read_text("utf-8-sig"))))
     assert {r["student"]: r["area-test"] for r in lines}["ann"] == "3"
+    assert sheet.read_bytes().startswith(b"\xef\xbb\xbf")  # else Excel spoils the umlauts
     assert "ann" in capsys.readouterr().out
 
 

@@ -7,8 +7,9 @@ import pytest
 
 from tests.grading.judge.samples import as_file, hand_in, master
 from tito.errors import UserError
-from tito.grading import batch as batch_module
+from tito.grading import task
 from tito.grading.batch import Batch
+from tito.grading.executors import processes, threads
 from tito.grading.handins import HandIn
 from tito.grading.judge import Cancelled, Result, Unconfined, grade
 from tito.grading.limits import default_jobs
@@ -16,7 +17,7 @@ from tito.grading.secret import secret_of
 
 
 def fake(monkeypatch, function):
-    monkeypatch.setattr(batch_module, "grade", function)
+    monkeypatch.setattr(task, "grade", function)
 
 
 def handins(*names):
@@ -30,7 +31,7 @@ def test_a_mistake_of_ours_costs_one_row(monkeypatch):
         return Result(module="small")
 
     fake(monkeypatch, broken)
-    rows = Batch(master()).run(handins("ann", "bob", "cy"), jobs=2)
+    rows = Batch(master()).run(handins("ann", "bob", "cy"), threads(2))
     assert [r.result.status for r in rows] == ["graded", "broken", "graded"]
     assert "oops" in rows[1].result.reason
     assert rows[1].result.max_points == 7 and rows[1].result.points == 0
@@ -41,7 +42,7 @@ def test_a_file_that_cannot_be_read_costs_one_row(monkeypatch):
         raise UserError("cannot be read: Permission denied")
 
     fake(monkeypatch, lambda nb, data, **options: Result())
-    rows = Batch(master()).run([HandIn("ann", read=unreadable), *handins("bob")], jobs=1)
+    rows = Batch(master()).run([HandIn("ann", read=unreadable), *handins("bob")], threads(1))
     assert [r.result.status for r in rows] == ["broken", "graded"]
     assert rows[0].result.reason == "cannot be read: Permission denied"
 
@@ -50,7 +51,7 @@ def test_remarks_about_files_stand_in_the_result(monkeypatch):
     fake(monkeypatch, lambda nb, data, **options: Result(deviations=["of the judge"]))
     [handin] = handins("ann")
     handin.remarks.append("data.txt: a link, not followed")
-    [row] = Batch(master()).run([handin], jobs=1)
+    [row] = Batch(master()).run([handin], threads(1))
     assert row.result.deviations == ["data.txt: a link, not followed", "of the judge"]
 
 
@@ -61,7 +62,7 @@ def test_the_rows_keep_their_order_and_progress_hears_of_each(monkeypatch):
 
     fake(monkeypatch, slow_first)
     heard = []
-    rows = Batch(master()).run(handins("ann", "bob"), jobs=2, progress=heard.append)
+    rows = Batch(master()).run(handins("ann", "bob"), threads(2), progress=heard.append)
     assert [r.student for r in rows] == ["ann", "bob"]
     assert [r.student for r in heard] == ["bob", "ann"]
 
@@ -73,7 +74,7 @@ def test_a_machine_without_a_sandbox_stops_the_batch(monkeypatch):
 
     fake(monkeypatch, refused)
     with pytest.raises(Unconfined):
-        Batch(master()).run(handins("ann", "bob"), jobs=1)
+        Batch(master()).run(handins("ann", "bob"), threads(1))
 
 
 def test_one_that_stops_the_batch_ends_the_others_too(monkeypatch):
@@ -95,7 +96,7 @@ def test_one_that_stops_the_batch_ends_the_others_too(monkeypatch):
     fake(monkeypatch, waits)
     started = time.monotonic()
     with pytest.raises((Unconfined, Cancelled)):
-        Batch(master()).run(handins("bob", "ann"), jobs=2)
+        Batch(master()).run(handins("bob", "ann"), threads(2))
     assert ended.is_set() and time.monotonic() - started < 8
 
 
@@ -111,6 +112,19 @@ def test_the_secret_is_the_masters_own():
     changed.cells[4].source += "  # changed"
     assert secret_of(master()) == secret_of(master()) != secret_of(changed)
     assert len(secret_of(master())) == 32
+
+
+def test_processes_and_threads_find_the_same(any_engine):
+    one = HandIn("ann", read=lambda: as_file(hand_in()))
+    found = [
+        Batch(master(), engine=any_engine).run([one], w)[0] for w in (threads(1), processes(1))
+    ]
+    for row in found:
+        for cell in row.result.cells:
+            cell.seconds = 0
+    assert found[0].result.points == 7
+    assert found[0].result == found[1].result
+    assert found[0].handin == found[1].handin != ""
 
 
 def test_at_least_one_job():

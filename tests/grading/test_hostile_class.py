@@ -19,6 +19,7 @@ from tests.grading.judge.samples import (
     without_metadata,
 )
 from tito.grading.batch import Batch
+from tito.grading.executors import threads
 from tito.grading.handins import Wanted, find_handins
 from tito.grading.limits import Limits
 from tito.notebook import Cell, Notebook
@@ -159,7 +160,7 @@ def graded(tmp_path_factory):
     (root / "forgot-it" / "notes.txt").write_text("sorry")
     nb = master()
     found = find_handins(root, Wanted("small", tuple(c.grade_id for c in nb.cells if c.grade_id)))
-    rows = Batch(nb, limits=LIMITS).run(found.handins, jobs=2)
+    rows = Batch(nb, limits=LIMITS).run(found.handins, threads(2))
     return {row.student: row.result for row in rows}
 
 
@@ -201,6 +202,6 @@ def test_a_large_output_is_dropped(tmp_path):
     own.cells[2].outputs = [{"output_type": "stream", "name": "stdout", "text": "x" * (8 << 20)}]
     _put(tmp_path, "ann", as_file(own))
     found = find_handins(tmp_path, Wanted("small"))
-    [row] = Batch(master(), limits=LIMITS).run(found.handins, jobs=1)
+    [row] = Batch(master(), limits=LIMITS).run(found.handins, threads(1))
     assert row.result.points == ALL
     assert len(json.dumps(row.result.to_json())) < 5000

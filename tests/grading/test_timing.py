@@ -6,6 +6,7 @@ import pytest
 
 from tests.grading.judge.samples import as_file, hand_in, master, solution, test_cell
 from tito.grading.batch import Batch
+from tito.grading.executors import threads
 from tito.grading.handins import HandIn
 from tito.grading.judge.result import GRADED
 from tito.grading.timing import EARLY, Timing
@@ -30,7 +31,7 @@ def handins(nb, count):
 def timed(nb, own, engine, count=1):
     timing = Timing()
     batch = Batch(nb, timing=True, engine=engine)
-    rows = batch.run(handins(own, count), 1, timing.watching(lambda row: None))
+    rows = batch.run(handins(own, count), threads(1), timing.watching(lambda row: None))
     timing.finish()
     assert [r.result.status for r in rows] == [GRADED] * count
     return timing

@@ -7,10 +7,11 @@ import io
 import json
 import shutil
 from collections import Counter
-from typing import Any
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any, Protocol
 
-from tito.grading.batch import Row
-from tito.grading.judge.result import GRADED, LATER, MANUAL, PASSED, Result
+from tito.grading.judge.result import GRADED, LATER, MANUAL, PASSED, CellResult, Result
 from tito.grading.sandbox import is_isolating
 from tito.grading.spreadsheet import plain
 from tito.notebook.points import as_number, display
@@ -19,25 +20,34 @@ VERSION = 1
 NARROWEST = 60
 
 
-def table(rows: list[Row], width: int | None = None) -> str:
+class Graded(Protocol):
+    """A student and what came out; rows are read once and need not be kept."""
+
+    @property
+    def student(self) -> str: ...
+
+    @property
+    def result(self) -> Result: ...
+
+
+def table(rows: Iterable[Graded], width: int | None = None) -> str:
     """One line for each student: points, and the first thing that went wrong in each question."""
     width = max(width or shutil.get_terminal_size((110, 24)).columns, NARROWEST)
-    names = max([len("student"), *(min(len(r.student), 32) for r in rows)])
-    scores = [_score(row) for row in rows]
-    points = max([len("points"), *map(len, scores)])
+    shown = [(row.student, *_score_and_summary(row.result, width)) for row in rows]
+    names = max([len("student"), *(min(len(student), 32) for student, _, _ in shown)])
+    points = max([len("points"), *(len(score) for _, score, _ in shown)])
     lines = [f"{'student':<{names}}  {'points':>{points}}  what happened"]
-    for row, score in zip(rows, scores):
-        head = f"{_cut(row.student, names):<{names}}  {score:>{points}}  "
-        lines.append((head + _cut(_summary(row), width - len(head))).rstrip())
+    for student, score, summary in shown:
+        head = f"{_cut(student, names):<{names}}  {score:>{points}}  "
+        lines.append((head + _cut(summary, width - len(head))).rstrip())
     return "\n".join(lines)
 
 
-def _score(row: Row) -> str:
-    return f"{display(row.result.points)}/{display(row.result.max_points)}"
+def _score_and_summary(result: Result, width: int) -> tuple[str, str]:
+    return f"{display(result.points)}/{display(result.max_points)}", _cut(_summary(result), width)
 
 
-def _summary(row: Row) -> str:
-    result = row.result
+def _summary(result: Result) -> str:
     if result.status != GRADED:
         return f"{result.status}: {result.reason}"
     parts = _what_went_wrong(result)
@@ -67,23 +77,30 @@ def _cut(text: str, width: int) -> str:
     return text if len(text) <= width else text[: max(width - 3, 1)] + "..."
 
 
-def closing(rows: list[Row]) -> str:
+def closing(rows: Iterable[Graded]) -> str:
     """How many were graded, and every hand-in that could not be, with a reason to send on."""
-    counts = Counter(row.result.status for row in rows)
-    total = len(rows)
-    graded = f"{counts[GRADED]} of {total} hand-in{'s' if total != 1 else ''} graded"
-    lines = [graded]
-    if manual := max((r.result.manual_points for r in rows), default=0):
+    counts: Counter[str] = Counter()
+    bad, manual, isolated = [], Fraction(0), True
+    for row in rows:
+        result = row.result
+        counts[result.status] += 1
+        manual = max(manual, result.manual_points)
+        if result.status != GRADED:
+            bad.append(f"  {row.student}: {result.status}, {result.reason}")
+        elif not is_isolating(result.isolation):
+            isolated = False
+    total = counts.total()
+    lines = [f"{counts[GRADED]} of {total} hand-in{'s' if total != 1 else ''} graded"]
+    if manual:
         lines[0] += f"; {display(manual)} more points wait for a person"
-    if any(r.result.status == GRADED and not is_isolating(r.result.isolation) for r in rows):
+    if not isolated:
         lines.append("NOT ISOLATED: the code that was graded could read and change your files")
-    if bad := [r for r in rows if r.result.status != GRADED]:
-        lines.append("not graded:")
-        lines += [f"  {r.student}: {r.result.status}, {r.result.reason}" for r in bad]
+    if bad:
+        lines += ["not graded:", *bad]
     return "\n".join(lines)
 
 
-def details(row: Row) -> str:
+def details(row: Graded) -> str:
     """All that a single hand-in's result says."""
     result = row.result
     lines = []
@@ -95,7 +112,7 @@ def details(row: Row) -> str:
     return "\n".join(lines)
 
 
-def to_json(rows: list[Row], notes: list[str] | None = None) -> str:
+def to_json(rows: Iterable[Graded], notes: list[str] | None = None) -> str:
     """The grading JSON, version 1: the results, and what was passed over while looking."""
     document: dict[str, Any] = {
         "version": VERSION,
@@ -106,30 +123,35 @@ def to_json(rows: list[Row], notes: list[str] | None = None) -> str:
     return json.dumps(document, indent=1) + "\n"
 
 
-def to_csv(rows: list[Row]) -> str:
-    """One line for each student, one column for each cell."""
-    ids = [c.id for c in rows[0].result.cells] if rows else []
+def to_csv(rows: Iterable[Graded]) -> str:
+    """One line for each student, one column for each cell, of one module after the other."""
+    ids: dict[str, None] = {}
+    lines = []
+    for row in rows:
+        cells = {c.id: _number(c) for c in row.result.cells}
+        ids |= dict.fromkeys(cells)
+        lines.append((_head(row), cells))
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["student", "module", "status", "points", "max_points", "reason", *ids])
-    for row in rows:
-        result = row.result
-        cells = {c.id: c for c in result.cells}
-        writer.writerow(
-            [
-                plain(row.student),
-                result.module,
-                result.status,
-                as_number(result.points),
-                as_number(result.max_points),
-                plain(result.reason or ""),
-                *(_number(cells.get(i)) for i in ids),
-            ]
-        )
+    for head, cells in lines:
+        writer.writerow([*head, *(cells.get(i, "") for i in ids)])
     return out.getvalue()
 
 
-def _number(cell: Any) -> Any:
-    if cell is None or cell.points is None:
-        return "" if cell is None or cell.status != MANUAL else MANUAL
+def _head(row: Graded) -> list[Any]:
+    result = row.result
+    return [
+        plain(row.student),
+        result.module,
+        result.status,
+        as_number(result.points),
+        as_number(result.max_points),
+        plain(result.reason or ""),
+    ]
+
+
+def _number(cell: CellResult) -> Any:
+    if cell.points is None:
+        return MANUAL if cell.status == MANUAL else ""
     return as_number(cell.points)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from tito.errors import UsageError
 from tito.grading.batch import Row
@@ -19,20 +19,19 @@ class Memory:
     here: int
     judge: int
 
-    @classmethod
-    def now(cls) -> Memory:
-        return cls(_peak_here(), pool.peak_memory())
-
 
 @dataclass
 class Timing:
-    """Watches a batch; `heard` is called for each finished hand-in, `finish` at the end.
+    """Watches a batch: `watching` hears of each finished hand-in, `finish` is called at the end.
 
     total : CPU seconds of this process since its start and of all it has started
+    student, module : CPU seconds in students' functions, and in given and test cells
     """
 
     total: float = 0.0
-    rows: list[Row] = field(default_factory=list)
+    student: float = 0.0
+    module: float = 0.0
+    count: int = 0
     early: Memory | None = None
     late: Memory | None = None
 
@@ -43,9 +42,11 @@ class Timing:
         """A `progress` that this timing listens to as well."""
 
         def heard(row: Row) -> None:
-            self.rows.append(row)
-            self.late = Memory.now()
-            if len(self.rows) == EARLY:
+            self.count += 1
+            self.student += row.cost.student
+            self.module += row.cost.module
+            self.late = Memory(_peak_here(), self._judge(row.cost.judge_memory))
+            if self.count == EARLY:
                 self.early = self.late
             progress(row)
 
@@ -59,17 +60,12 @@ class Timing:
             used = resource.getrusage(who)
             self.total += used.ru_utime + used.ru_stime
 
-    @property
-    def student(self) -> float:
-        return sum(row.result.student_seconds for row in self.rows)
-
-    @property
-    def module(self) -> float:
-        return sum(row.result.module_seconds for row in self.rows)
+    def _judge(self, memory: int) -> int:
+        return max(memory, self.late.judge if self.late else 0)
 
     def report(self) -> str:
         ours = self.total - self.student - self.module
-        count = max(len(self.rows), 1)
+        count = max(self.count, 1)
         lines = [
             f"CPU of all processes           {self.total:8.2f} s",
             f"  in calls of student code     {self.student:8.2f} s",

@@ -1,0 +1,250 @@
+"""`tito grade run`: hand-ins in a folder, or all that a class has handed in."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tito.commands.masters import course_of, make_batch, module_asked_for
+from tito.commands.progress import Progress
+from tito.commands.words import quoted
+from tito.course import Course, ModuleRef
+from tito.errors import UsageError, UserError
+from tito.files import write_atomic
+from tito.notebook import Notebook
+
+if TYPE_CHECKING:
+    from tito.grading.classroom import Classroom
+    from tito.grading.collected import Collected
+    from tito.grading.executors import Workers
+    from tito.grading.handins import Found
+    from tito.grading.report import Graded
+    from tito.grading.timing import Timing
+
+BYTE_ORDER_MARK = "\ufeff"
+
+
+def grade_run(args: argparse.Namespace) -> int:
+    """0 when every hand-in was graded, whatever its points; 1 when one could not be."""
+    _refuse_odd_options(args)
+    return _handed_in(args) if args.handins else _collected(args)
+
+
+def _refuse_odd_options(args: argparse.Namespace) -> None:
+    if args.json == "-" and args.csv == "-":
+        raise UsageError("--json and --csv cannot both write to stdout; name a file for one")
+    if args.jobs is not None and args.jobs < 1:
+        raise UsageError("-j takes a number from 1 on")
+    if args.handins:
+        _refuse(args, ("classroom", "course", "again"), "is for what was collected, not HANDINS")
+        if not Path(args.handins).exists():
+            raise UsageError("no such file or folder", path=args.handins)
+    elif args.master:
+        raise UsageError("--master needs HANDINS; what was collected belongs to a course's module")
+
+
+def _refuse(args: argparse.Namespace, names: tuple[str, ...], why: str) -> None:
+    for name in names:
+        if getattr(args, name):
+            option = {"classroom": "class"}.get(name, name)
+            raise UsageError(f"--{option} {why}")
+
+
+def _workers(args: argparse.Namespace, most: int) -> Workers:
+    """Where to grade; never more local workers than hand-ins."""
+    from tito.grading.executors import cluster, local
+    from tito.grading.limits import default_jobs
+
+    if args.cluster:
+        return cluster(args.cluster)
+    return local(max(1, min(args.jobs or default_jobs(), most)))
+
+
+def _options(args: argparse.Namespace) -> dict[str, object]:
+    return {"unconfined": args.unconfined, "engine": args.engine, "timing": args.timing}
+
+
+# -- hand-ins in a folder
+
+
+def _handed_in(args: argparse.Namespace) -> int:
+    course, ref = module_asked_for(args)
+    batch = make_batch(course, ref, **_options(args))
+    found = _found(args, batch.master)
+    timing = _timing(args)
+    with Progress("grading", len(found.handins)) as progress:
+        heard = timing.watching(progress) if timing else progress
+        rows = batch.run(found.handins, _workers(args, len(found.handins)), heard)
+    if timing:
+        timing.finish()
+    for note in found.notes:
+        print(f"tito: {note}", file=sys.stderr)
+    parts = [Part("", rows)]
+    _report(args, parts, found.notes, timing, _next(args))
+    return _code(parts)
+
+
+def _timing(args: argparse.Namespace) -> Timing | None:
+    from tito.grading.timing import Timing
+
+    return Timing() if args.timing else None
+
+
+def _found(args: argparse.Namespace, master: Notebook) -> Found:
+    """The hand-ins; one at least."""
+    from tito.grading.handins import Wanted, find_handins
+
+    grade_ids = tuple(c.grade_id for c in master.cells if c.grade_id)
+    found = find_handins(Path(args.handins), Wanted(master.name, grade_ids, master.path))
+    if not found.handins:
+        raise UserError(
+            "there are no hand-ins in it",
+            path=args.handins,
+            hint="put one folder (or notebook, or zip) for each student there",
+        )
+    return found
+
+
+def _next(args: argparse.Namespace) -> str:
+    if args.json:
+        return f"every message stands in {args.json}"
+    which = ("--module", args.module) if args.module else ("--master", args.master)
+    words = " ".join(quoted(str(word)) for word in (args.handins, *which))
+    return f"next: tito grade run {words} --json results.json"
+
+
+# -- what a class has handed in
+
+
+def _collected(args: argparse.Namespace) -> int:
+    from tito.grading.classroom import Classroom
+
+    classroom = Classroom.open(args.classroom)
+    course = course_of(classroom, args.course)
+    refs = _modules(args, classroom, course)
+    timing = _timing(args)
+    with classroom.lock(), _workers(args, len(classroom.roster())) as workers:
+        parts = [_grade_module(args, classroom, course, ref, workers, timing) for ref in refs]
+    if timing:
+        timing.finish()
+    _report(args, parts, [], timing, f"next: tito grade status{_class_word(args)}")
+    return _code(parts)
+
+
+def _modules(args: argparse.Namespace, classroom: Classroom, course: Course) -> list[ModuleRef]:
+    """The module asked for, or every one of which something was collected."""
+    if not classroom.roster():
+        raise UserError("nobody stands in roster.csv", path=classroom.root)
+    if args.module:
+        return [course.resolve(args.module)]
+    collected = classroom.modules_collected()
+    if not collected:
+        hint = f"tito grade collect SOURCE{_class_word(args)}"
+        raise UserError("nothing was collected yet", path=classroom.root, hint=hint)
+    return [course.resolve(name) for name in collected]
+
+
+def _class_word(args: argparse.Namespace) -> str:
+    return f" --class {quoted(args.classroom)}" if args.classroom else ""
+
+
+def _grade_module(
+    args: argparse.Namespace,
+    classroom: Classroom,
+    course: Course,
+    ref: ModuleRef,
+    workers: Workers,
+    timing: Timing | None,
+) -> Part:
+    """Grade what is missing or changed; then the grade book is told."""
+    from tito.grading.collected import Collected
+
+    secret = classroom.settings().secret
+    run = Collected(classroom, ref.name, make_batch(course, ref, secret, **_options(args)))
+    waiting = run.waiting(args.again)
+    with Progress(ref.name, len(waiting)) as progress:
+        try:
+            run.grade(waiting, workers, timing.watching(progress) if timing else progress)
+        except KeyboardInterrupt:
+            progress.close()
+            _say("what was graded so far is kept; the same command goes on from there")
+            raise
+    kept = len(run.results) - len(waiting)
+    _say(f"{ref.name}: {len(waiting)} graded now, {kept} unchanged since they were graded")
+    _write_book(classroom, run)
+    return Part(ref.name, run.results)
+
+
+def _write_book(classroom: Classroom, run: Collected) -> None:
+    from tito.grading import book
+
+    book.write(classroom, run.module, run.results)
+
+
+def _say(text: str) -> None:
+    print(f"tito: {text}", file=sys.stderr, flush=True)
+
+
+# -- what came out
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows of one module; `title` where there may be several."""
+
+    title: str
+    rows: Sequence[Graded]
+
+
+def _report(
+    args: argparse.Namespace,
+    parts: list[Part],
+    notes: list[str],
+    timing: Timing | None,
+    last_line: str,
+) -> None:
+    from tito.grading import report
+
+    if args.json:
+        _deliver(args.json, report.to_json(_everybody(parts), notes))
+    if args.csv:
+        # Excel takes a file without the mark for its own old encoding.
+        mark = "" if args.csv == "-" else BYTE_ORDER_MARK
+        _deliver(args.csv, mark + report.to_csv(_everybody(parts)))
+    if "-" in (args.json, args.csv):
+        if timing:
+            print(timing.report(), file=sys.stderr)
+        return
+    for part in parts:
+        if part.title:
+            print(part.title)
+        print(report.table(part.rows))
+        if len(part.rows) == 1:
+            print(report.details(part.rows[0]))
+        print(report.closing(part.rows))
+    if timing:
+        print(timing.report())
+    print(last_line)
+
+
+def _deliver(target: str, text: str) -> None:
+    """Machine-readable output to its file, or to stdout for "-"."""
+    if target == "-":
+        sys.stdout.write(text)
+    else:
+        write_atomic(Path(target), text)
+
+
+def _code(parts: list[Part]) -> int:
+    from tito.grading.judge.result import GRADED
+
+    return int(any(row.result.status != GRADED for row in _everybody(parts)))
+
+
+def _everybody(parts: list[Part]) -> Iterator[Graded]:
+    return chain.from_iterable(part.rows for part in parts)

@@ -1,0 +1,80 @@
+"""Which module hand-ins are graded against, and with what."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tito.course import Course, ModuleRef, find_course
+from tito.errors import UsageError
+from tito.notebook import Notebook, load
+
+if TYPE_CHECKING:
+    from tito.grading.batch import Batch
+    from tito.grading.classroom import Classroom
+
+
+def module_asked_for(args: argparse.Namespace) -> tuple[Course | None, ModuleRef]:
+    """The module that --module or --master names, and its course where it lies in one."""
+    if args.module:
+        course = find_course()
+        return course, course.resolve(args.module)
+    if not args.master:
+        raise UsageError("against which module? say --module NN or --master FILE")
+    path = Path(args.master)
+    if not path.is_file():
+        raise UsageError("no such file", path=path)
+    try:
+        course = find_course(path.resolve().parent)
+    except UsageError:
+        return None, ModuleRef(path.stem, path.parent, given=path)
+    return course, course.resolve(str(path))
+
+
+def course_of(classroom: Classroom, given: str | None = None) -> Course:
+    """The course of a class: as given, as its course.toml says, or where we are."""
+    folder = Path(given) if given else classroom.settings().course
+    if folder is None:
+        return find_course()
+    if not folder.is_dir():
+        hint = "name it with --course FOLDER"
+        raise UsageError("the course folder is not there", path=folder, hint=hint)
+    return find_course(folder)
+
+
+def make_batch(
+    course: Course | None, ref: ModuleRef, secret: bytes | None = None, **options: object
+) -> Batch:
+    """What hand-ins are graded with: the master, and the package of the modules before it.
+
+    secret : behind the seeds of hidden inputs; the master's own where none is given
+    options : further arguments of Batch
+    """
+    from tito.grading.batch import Batch
+    from tito.grading.judge import check_master
+    from tito.grading.limits import limits_of
+    from tito.grading.secret import secret_of
+    from tito.release import trial
+
+    batch = Batch(master_of(course, ref), **options)
+    check_master(batch.master)
+    batch.secret = secret_of(batch.master) if secret is None else secret
+    if course is not None:
+        batch.package = course.package
+        batch.package_modules = trial.earlier_exports(course, ref)
+        batch.limits = limits_of(course.root)
+        if ref in course.modules:
+            batch.files = trial.data_files(ref)
+    return batch
+
+
+def master_of(course: Course | None, ref: ModuleRef) -> Notebook:
+    """The module with its tests; in a kit the released one, never the student's own file."""
+    from tito.release import kit
+
+    if course is not None and course.is_kit and ref.given is None:
+        return kit.released(course, ref.name)
+    if not ref.source.is_file():
+        raise UsageError("no such file", path=ref.source)
+    return load(ref.source)
