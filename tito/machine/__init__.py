@@ -7,9 +7,9 @@ from tito.machine.board import Row, Scoreboard, scoreboard
 from tito.machine.caches import Cache
 from tito.machine.hardware import Facts, facts
 from tito.machine.instructions import INSTRUCTION_SETS, instruction_set
-from tito.machine.measure import Measured, measure
-from tito.machine.peaks import Peaks, peaks
+from tito.machine.measuring import Measured, measure
 from tito.machine.pinning import hidden_core, thread_environment
+from tito.machine.roofs import Peaks, peaks
 from tito.machine.rung import Rung
 from tito.machine.timer import Comparison, Timing, compare, time_call
 

@@ -3,33 +3,40 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tito.machine.hardware import Facts, facts
 from tito.machine.instructions import instruction_set
-from tito.machine.measure import ROUNDS, Measured, measure
-from tito.machine.peaks import Peaks, peaks
+from tito.machine.measuring import ROUNDS, Measured, measure
 from tito.machine.pinning import hidden_core
+from tito.machine.roofs import Peaks, peaks
 from tito.machine.rung import Rung
 from tito.machine.timer import seconds_text
 
 WIDTH = 100
-SLOW_FIRST_CALL = 0.01  # s; and ten times the others: it compiled something
-_CLOCK = "CPU time of one thread"
+NAME_WIDTH = 34
+# A first call is told of when it took so many seconds, and so many times the others: it compiled.
+SLOW_FIRST_CALL, TIMES_THE_OTHERS = 0.01, 10
+# So much CPU time of other threads, against this one's, is no longer the interpreter's own.
+ELSEWHERE = 0.25
 
 
 @dataclass(frozen=True)
 class Row:
     """One line of the scoreboard; None for what is not known.
 
-    seconds  : of one call, the median of the rounds
-    spread   : (90th - 10th percentile) / median
-    rate     : work in a second, in `unit`
-    share    : of this machine's peak (FLOP) or bandwidth (bytes); 0.5 is half of it
-    roof     : the peak itself, per second
-    times    : as fast as the baseline, with the 10th and 90th percentile of the rounds
-    left_out : why there is no time
+    seconds    : of one call, the median of the rounds
+    spread     : the middle four fifths of the rounds, as a share of their median
+    rate       : work in a second, in `unit`; 1 is one FLOP, byte or operation
+    share      : of this machine's peak (FLOP) or bandwidth (bytes); 0.5 is half of it
+    roof       : that peak or bandwidth, per second
+    roof_name  : "float32", "L2", "memory", ...
+    times      : as fast as the baseline; `band` are the 10th and 90th percentile of the rounds
+    first_call : seconds; with Numba it holds the compiling
+    checked    : whether the result was compared with anything
+    elsewhere  : CPU time of other threads / of this one, which alone is in `seconds`
+    left_out   : why there is no time
     """
 
     name: str
@@ -39,10 +46,12 @@ class Row:
     unit: str = ""
     share: float | None = None
     roof: float | None = None
+    roof_name: str = ""
     times: float | None = None
     band: tuple[float, float] | None = None
     first_call: float | None = None
     checked: bool = True
+    elsewhere: float = 0.0
     left_out: str | None = None
 
     @property
@@ -50,10 +59,22 @@ class Row:
         """Whether the share shows as more than 100 %: some number in it is wrong."""
         return self.share is not None and round(self.share, 2) > 1
 
+    @property
+    def compiled(self) -> bool:
+        """Whether the first call did something that the others did not."""
+        if self.first_call is None or self.seconds is None:
+            return False
+        return self.first_call > max(SLOW_FIRST_CALL, TIMES_THE_OTHERS * self.seconds)
+
 
 @dataclass(frozen=True)
 class Scoreboard:
-    """What `scoreboard` returns; its text is the table."""
+    """What `scoreboard` returns; its text is the table.
+
+    baseline : name of the rung that `times` refers to
+    hidden   : the better core type that OPENBLAS_CORETYPE hides, if any
+    no_peaks : why no share of a peak is known, if it is not
+    """
 
     rows: tuple[Row, ...]
     machine: Facts
@@ -63,68 +84,85 @@ class Scoreboard:
     no_peaks: str | None = None
 
     def __getitem__(self, name: str) -> Row:
-        return next(row for row in self.rows if row.name == name)
+        """The row of the rung with this name."""
+        found = [row for row in self.rows if row.name == name]
+        if not found:
+            raise KeyError(name)
+        return found[0]
 
     def __str__(self) -> str:
-        return "\n".join([*self._table(), "", *self._notes(), *self._machine_lines()])
+        notes = [*self._notes(), self._machine_line()]
+        wrapped = [line for note in notes for line in textwrap.wrap(note, WIDTH)]
+        return "\n".join([*self._table(), "", *wrapped])
 
     __repr__ = __str__
 
-    def _columns(self) -> list[tuple[str, Callable[[Row], str]]]:
-        columns: list[tuple[str, Callable[[Row], str]]] = [
-            ("time", lambda row: seconds_text(row.seconds)),
-            ("spread", lambda row: f"{row.spread:.0%}"),
-            ("rate", lambda row: rate_text(row.rate, row.unit)),
-            ("of peak", lambda row: share_text(row.share) + ("!" if row.above_roof else "")),
-        ]
-        if self.baseline is not None:
-            columns.append((f"x {self.baseline}"[:28], lambda row: times_text(row)))
-        return columns
-
     def _table(self) -> list[str]:
-        columns = self._columns()
+        columns = list(self._columns())
         heads = [head for head, _ in columns]
-        cells = {r.name: [show(r) for _, show in columns] for r in self.rows if not r.left_out}
+        cells = {row.name: [show(row) for _, show in columns] for row in self._timed()}
         widths = [max(map(len, column)) for column in zip(heads, *cells.values(), strict=True)]
-        name_width = max([len("rung"), *(len(row.name) for row in self.rows)])
-        lines = [_line("rung", name_width, heads, widths)]
+        first = max(len("rung"), *(len(shortened(row.name)) for row in self.rows), 0)
+        lines = [_line("rung".ljust(first), heads, widths)]
         for row in self.rows:
+            name = shortened(row.name).ljust(first)
             if row.left_out:
-                lines.append(f"{row.name:<{name_width}}  left out: {row.left_out}")
+                lines += textwrap.wrap(
+                    f"{name}  left out: {row.left_out}", WIDTH, subsequent_indent=" " * (first + 2)
+                )
             else:
-                lines.append(_line(row.name, name_width, cells[row.name], widths))
+                lines.append(_line(name, cells[row.name], widths))
         return lines
 
-    def _notes(self) -> list[str]:
-        notes = []
-        slow = [r for r in self.rows if r.first_call and r.first_call > SLOW_FIRST_CALL]
-        slow = [f"{r.name} {seconds_text(r.first_call)}" for r in slow if _compiled(r)]
-        if slow:
-            notes.append(f"First call, not in the table (it compiles): {', '.join(slow)}.")
-        above = [row.name for row in self.rows if row.above_roof]
-        if above:
-            notes.append(f"! above the roof: wrong count or wrong roof ({', '.join(above)}).")
-        unchecked = [row.name for row in self.rows if not row.checked and not row.left_out]
-        if unchecked:
-            notes.append(f"Result not checked: {', '.join(unchecked)}.")
-        if self.no_peaks:
-            notes.append(f"{self.no_peaks[0].upper()}{self.no_peaks[1:]}.")
-        if self.hidden:
-            notes.append(
-                f"OPENBLAS_CORETYPE hides this machine's best BLAS kernels ({self.hidden}): "
-                "unset it and start Python again for a fair comparison with NumPy."
-            )
-        return [line for note in notes for line in textwrap.wrap(note, WIDTH)]
+    def _columns(self) -> Iterator[tuple[str, Callable[[Row], str]]]:
+        """(head, what stands under it)"""
+        yield "time", lambda row: seconds_text(row.seconds)
+        yield "spread", lambda row: share_text(row.spread)
+        yield "rate", lambda row: rate_text(row.rate, row.unit)
+        yield "of peak", lambda row: share_text(row.share) + ("!" if row.above_roof else "")
+        if self.baseline is not None:
+            yield "x baseline", lambda row: times_text(row, self.baseline)
 
-    def _machine_lines(self) -> list[str]:
-        core = self.machine.blas_core
-        parts = [
-            self.machine.cpu or "unknown CPU",
-            instruction_set(),
-            f"{self.machine.blas or 'unknown BLAS'}{f' ({core})' if core else ''}",
-            f"{_CLOCK}, {self.rounds} rounds",
-        ]
-        return textwrap.wrap("; ".join(parts), WIDTH)
+    def _timed(self) -> list[Row]:
+        return [row for row in self.rows if not row.left_out]
+
+    def _notes(self) -> Iterator[str]:
+        """What has to be known to read the table."""
+        if roofs := _roofs_text(self._timed()):
+            yield f"100 % of peak, measured on one core of this machine: {roofs}."
+        if self.baseline is not None:
+            yield (
+                f"x baseline: times as fast as {self.baseline}, and the middle four fifths of "
+                f"{self.rounds} rounds."
+            )
+        if slow := [row for row in self._timed() if row.compiled]:
+            each = ", ".join(f"{row.name} {seconds_text(row.first_call or 0)}" for row in slow)
+            yield f"First call, not in the table (it compiles): {each}."
+        if above := [row.name for row in self._timed() if row.above_roof]:
+            yield f"! above the roof: wrong count or wrong roof ({', '.join(above)})."
+        if threaded := [row.name for row in self._timed() if row.elsewhere > ELSEWHERE]:
+            yield f"Also worked on other threads, whose time is not seen: {', '.join(threaded)}."
+        if unchecked := [row.name for row in self._timed() if not row.checked]:
+            yield f"Result not compared with anything: {', '.join(unchecked)}."
+        if self.no_peaks:
+            yield f"{self.no_peaks[0].upper()}{self.no_peaks[1:]}."
+        if self.hidden:
+            yield (
+                f"OPENBLAS_CORETYPE hides the best kernels of this machine's BLAS ({self.hidden}):"
+                " unset it and start Python again for a fair comparison with NumPy."
+            )
+
+    def _machine_line(self) -> str:
+        known = self.machine
+        core = f" {known.blas_core}" if known.blas_core else ""
+        return "; ".join(
+            [
+                known.cpu or "unknown CPU",
+                f"instruction set {instruction_set()}",
+                f"BLAS {known.blas or 'unknown'}{core}",
+                f"one thread, CPU time, {self.rounds} rounds",
+            ]
+        )
 
 
 def scoreboard(
@@ -133,12 +171,18 @@ def scoreboard(
     """Check the rungs, time those that are right in turns, and set each beside the machine's peak.
 
     baseline : name of the rung that "times as fast" refers to; without it the column is left out
+
+    >>> board = scoreboard([Rung("sort", sorted, ([3, 1, 2],)), Rung("lazy", reversed, ([1],))])
+    >>> board["lazy"].left_out
+    'returns a list_reverseiterator, which does its work later'
     """
     rungs = list(rungs)
     measured = measure(rungs, baseline=baseline, rounds=rounds)
-    roofs = peaks() if any(item.seconds for item in measured) else Peaks()
+    # Two seconds that only a share is worth.
+    shares = [item for item in measured if item.samples and (item.rung.flops or item.rung.nbytes)]
+    roofs = peaks() if shares else Peaks()
     return Scoreboard(
-        rows=tuple(row(item, roofs) for item in measured),
+        rows=tuple(row_of(item, roofs) for item in measured),
         machine=facts(),
         rounds=rounds,
         baseline=baseline,
@@ -147,36 +191,56 @@ def scoreboard(
     )
 
 
-def row(measured: Measured, roofs: Peaks) -> Row:
+def row_of(measured: Measured, roofs: Peaks) -> Row:
     """The line of one rung."""
-    rung = measured.rung
-    if measured.left_out or measured.seconds is None:
-        return Row(rung.name, left_out=measured.left_out or "no window was run")
-    work, unit, roof = _work(measured, roofs)
-    rate = work / measured.seconds if work else None
+    rung, seconds = measured.rung, measured.seconds
+    if seconds is None:
+        return Row(rung.name, left_out=measured.left_out)
+    work, unit = _work(rung)
+    roof, roof_name = _roof(measured, roofs)
     return Row(
         name=rung.name,
-        seconds=measured.seconds,
+        seconds=seconds,
         spread=measured.spread,
-        rate=rate,
+        rate=work / seconds if work else None,
         unit=unit,
-        share=rate / roof if rate and roof else None,
+        share=work / seconds / roof if work and roof else None,
         roof=roof,
+        roof_name=roof_name,
         times=measured.ratio,
         band=measured.band,
         first_call=measured.first_call,
         checked=rung.check is not None,
+        elsewhere=measured.elsewhere,
     )
 
 
-def _work(measured: Measured, roofs: Peaks) -> tuple[float, str, float | None]:
-    """(amount, unit, what this machine does of it in a second at most)."""
+def _work(rung: Rung) -> tuple[float, str]:
+    """(amount of one call, unit of its rate)"""
+    if rung.flops:
+        return rung.flops, "GFLOP/s"
+    return (rung.nbytes, "GB/s") if rung.nbytes else (rung.operations or 0, "Gop/s")
+
+
+def _roof(measured: Measured, roofs: Peaks) -> tuple[float | None, str]:
+    """(what this machine does of such work in a second at most, its name)"""
     rung = measured.rung
     if rung.flops:
-        return rung.flops, "GFLOP/s", roofs.flops(rung.dtype) if rung.dtype else None
-    if rung.nbytes:
-        return rung.nbytes, "GB/s", roofs.bandwidth_for(measured.footprint or rung.nbytes)
-    return rung.operations or 0, "Gop/s", None
+        return (roofs.flops(rung.dtype), rung.dtype.name) if rung.dtype else (None, "")
+    if not rung.nbytes:
+        return None, ""
+    touched = measured.footprint or rung.nbytes
+    return roofs.bandwidth_for(touched), roofs.level_for(touched) or ""
+
+
+def _roofs_text(rows: list[Row]) -> str:
+    """Each roof that a share refers to, once."""
+    texts = [
+        f"{rate_text(row.roof, row.unit)} ({row.roof_name})"
+        for row in rows
+        if row.share is not None
+    ]
+    return ", ".join(dict.fromkeys(texts))
 
 
 def rate_text(rate: float | None, unit: str) -> str:
@@ -185,7 +249,7 @@ def rate_text(rate: float | None, unit: str) -> str:
     >>> rate_text(1.234e11, "GB/s"), rate_text(7.1e6, "GFLOP/s"), rate_text(None, "")
     ('123 GB/s', '0.0071 GFLOP/s', '')
     """
-    return f"{_digits(rate / 1e9, 3)} {unit}" if rate else ""
+    return f"{number_text(rate / 1e9, 3)} {unit}" if rate else ""
 
 
 def share_text(share: float | None) -> str:
@@ -196,10 +260,10 @@ def share_text(share: float | None) -> str:
     """
     if share is None:
         return ""
-    return f"{share:.0%}".replace("%", " %") if share >= 0.1 else f"{_digits(100 * share, 2)} %"
+    return f"{100 * share:,.0f} %" if share >= 0.1 else f"{number_text(100 * share, 2)} %"
 
 
-def times_text(row: Row) -> str:
+def times_text(row: Row, baseline: str | None = None) -> str:
     """The ratio to the baseline and its band.
 
     >>> times_text(Row("a", times=3.14159, band=(3.1, 3.2)))
@@ -207,24 +271,30 @@ def times_text(row: Row) -> str:
     """
     if row.times is None or row.band is None:
         return ""
-    low, high = row.band
-    return f"{_digits(row.times, 3)} ({_digits(low, 3)} to {_digits(high, 3)})"
+    if row.name == baseline:
+        return "1"
+    low, high = (number_text(end, 3) for end in row.band)
+    return f"{number_text(row.times, 3)} ({low} to {high})"
 
 
-def _digits(value: float, digits: int) -> str:
-    """So many significant digits, never in powers of ten."""
-    text = f"{value:.{digits}g}"
-    return f"{float(text):,.0f}" if float(text) >= 1000 else _plain(text)
+def number_text(value: float, digits: int) -> str:
+    """So many significant digits, without powers of ten.
+
+    >>> number_text(1234567.0, 3), number_text(0.0000123, 2), number_text(2.0, 3)
+    ('1,230,000', '0.000012', '2')
+    """
+    rounded = float(f"{value:.{digits}g}")
+    if abs(rounded) >= 1000:
+        return f"{rounded:,.0f}"
+    text = f"{rounded:.{digits}g}"
+    return f"{rounded:.15f}".rstrip("0") if "e" in text else text
 
 
-def _plain(text: str) -> str:
-    return f"{float(text):.12f}".rstrip("0").rstrip(".") if "e" in text else text
+def shortened(name: str) -> str:
+    """A name that leaves room for the columns."""
+    return name if len(name) <= NAME_WIDTH else name[: NAME_WIDTH - 3] + "..."
 
 
-def _line(name: str, name_width: int, cells: list[str], widths: list[int]) -> str:
+def _line(name: str, cells: list[str], widths: list[int]) -> str:
     parts = [f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True)]
-    return "  ".join([f"{name:<{name_width}}", *parts]).rstrip()
-
-
-def _compiled(row: Row) -> bool:
-    return bool(row.first_call and row.seconds and row.first_call > 10 * row.seconds)
+    return "  ".join([name, *parts]).rstrip()

@@ -28,12 +28,12 @@ LINE = 64  # arrays begin on such a boundary
 
 
 def available() -> bool:
-    """Whether Numba can be imported."""
+    """Whether Numba is there, and compiles."""
     try:
-        import numba  # noqa: F401
+        from numba import config
     except ImportError:
         return False
-    return True
+    return not config.DISABLE_JIT
 
 
 def widths(features: tuple[str, ...], machine: str | None = None) -> tuple[int, ...]:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from tito.machine.rung import Rung, arrays_in
+from tito.machine.rung import arrays_in
 
 
 class Inputs:
-    """Copies of the arguments that a rung must not change."""
+    """Copies of the arguments that a call must not change."""
 
-    def __init__(self, rung: Rung) -> None:
-        _touch(rung.arrays)
-        self._live = rung.inputs
-        self._kept = [_copied(value) for value in self._live]
+    def __init__(self, values: Iterable[Any]) -> None:
+        self._live = list(values)
+        self._kept = [copied(value) for value in self._live]
 
     def changed(self) -> bool:
         """Whether any of them differs from its copy now."""
@@ -28,36 +28,45 @@ class Inputs:
                 np.copyto(live, kept)
 
 
-def _touch(arrays: list[np.ndarray]) -> None:
-    """Write every page once.
+def touch(arrays: Iterable[np.ndarray]) -> None:
+    """Write every page once, with what it holds.
 
     Fresh memory (np.empty, np.zeros) has no pages of its own before that: reading it would time
     page faults, or one page of zeros that never leaves the cache.
     """
     for array in arrays:
-        if array.flags.writeable and array.dtype != object:
-            np.copyto(array, array.copy())
+        owner = array
+        while not owner.flags.writeable and isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        if owner.flags.writeable and owner.dtype != object:
+            np.copyto(owner, owner.copy())
 
 
-def _copied(value: Any) -> Any:
+def copied(value: Any) -> Any:
+    """The same numbers elsewhere: arrays keep their layout; what is no container stays itself."""
     if isinstance(value, np.ndarray):
-        return value.copy()
-    if isinstance(value, (list, tuple)):
-        return type(value)(map(_copied, value)) if type(value) in (list, tuple) else value
-    return {key: _copied(item) for key, item in value.items()} if type(value) is dict else value
+        return value.copy(order="K")
+    if type(value) in (list, tuple):
+        return type(value)(map(copied, value))
+    return {key: copied(item) for key, item in value.items()} if type(value) is dict else value
 
 
 def _same(live: Any, kept: Any) -> bool:
     if isinstance(live, np.ndarray):
-        return live.shape == kept.shape and _equal(live, kept)
+        return live.shape == kept.shape and np.array_equal(_bits(live), _bits(kept))
     if type(live) in (list, tuple):
         return len(live) == len(kept) and all(map(_same, live, kept))
     if type(live) is dict:
         return live.keys() == kept.keys() and all(_same(live[key], kept[key]) for key in live)
+    # Anything else was not copied: a number in a list may have been put in another's place.
     return live is kept or (type(live) is type(kept) and bool(live == kept))
 
 
-def _equal(live: np.ndarray, kept: np.ndarray) -> bool:
-    if live.dtype == object:
-        return True
-    return np.array_equal(live, kept, equal_nan=live.dtype.kind in "fc")
+def _bits(array: np.ndarray) -> np.ndarray:
+    """Numbers as whole numbers of the same bits: a NaN is equal to itself, and it is fast."""
+    size = array.dtype.itemsize
+    if array.dtype.kind in "biuf" and size in (1, 2, 4, 8):
+        return array.view(f"u{size}")
+    if array.dtype.kind in "cf":
+        return np.nan_to_num(array)
+    return array

@@ -41,24 +41,25 @@ def caches() -> tuple[Cache, ...]:
 def memory() -> int | None:
     """Bytes that this process may use: the machine's memory, or less where a cgroup says so."""
     whole = parse_meminfo(_text(Path("/proc/meminfo")), "MemTotal")
-    names = ("memory.max", "memory.limit_in_bytes")
-    limits = [parse_limit(text) for text in _cgroup_texts("memory", names)]
-    sizes = [size for size in (whole, *limits) if size]
-    return min(sizes, default=None)
+    granted = [limit for limit, _ in _memory_limits()]
+    return min((size for size in (whole, *granted) if size is not None), default=None)
 
 
 def free_memory() -> int | None:
     """Bytes that can be had without pushing anything out."""
-    return parse_meminfo(_text(Path("/proc/meminfo")), "MemAvailable")
+    free = parse_meminfo(_text(Path("/proc/meminfo")), "MemAvailable")
+    left = [max(0, limit - used) for limit, used in _memory_limits()]
+    return min((size for size in (free, *left) if size is not None), default=None)
 
 
 def cores(allowed: int | None) -> int | None:
     """`allowed`, or fewer where a cgroup grants less CPU time than that."""
-    quotas = [parse_quota(text) for text in _cgroup_texts("cpu", ("cpu.max",))]
-    whole = _cgroup_texts("cpu", ("cpu.cfs_quota_us",))
-    periods = _cgroup_texts("cpu", ("cpu.cfs_period_us",))
-    quotas += [parse_quota(f"{a} {b}") for a, b in zip(whole, periods, strict=False)]
-    counts = [math.ceil(quota) for quota in quotas if quota]
+    quotas = []
+    for folder in _cgroups("cpu"):
+        period = _text(folder / "cpu.cfs_period_us")
+        texts = (_text(folder / "cpu.max"), f"{_text(folder / 'cpu.cfs_quota_us')} {period}")
+        quotas += [quota for text in texts if (quota := parse_quota(text))]
+    counts = [math.ceil(quota) for quota in quotas]
     return min([*([allowed] if allowed else []), *counts], default=None)
 
 
@@ -147,13 +148,22 @@ def parse_cgroups(text: str, controller: str) -> list[str]:
     return places
 
 
-def _cgroup_texts(controller: str, names: tuple[str, ...]) -> list[str]:
-    """What the named files say, in the own cgroup and in all above it: the least limit counts."""
-    texts = []
-    for place in parse_cgroups(_text(Path("/proc/self/cgroup")), controller):
-        for folder in _upwards(CGROUPS / place):
-            texts += [text for name in names if (text := _text(folder / name).strip())]
-    return texts
+def _memory_limits() -> list[tuple[int, int]]:
+    """(bytes granted, bytes in use) of every cgroup that limits this process."""
+    names = (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes"))
+    found = []
+    for folder in _cgroups("memory"):
+        for limit, usage in names:
+            granted = parse_limit(_text(folder / limit))
+            if granted is not None:
+                found.append((granted, parse_limit(_text(folder / usage)) or 0))
+    return found
+
+
+def _cgroups(controller: str) -> list[Path]:
+    """The folders of the own cgroup and of all above it: the least limit counts."""
+    places = parse_cgroups(_text(Path("/proc/self/cgroup")), controller)
+    return [folder for place in places for folder in _upwards(CGROUPS / place)]
 
 
 def _upwards(folder: Path) -> Iterator[Path]:

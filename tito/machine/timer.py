@@ -98,8 +98,8 @@ def time_call(
     if repeats < 1:
         raise ValueError(f"repeats must be at least 1, not {repeats}")
     with one_thread():
-        for _ in range(warmup):
-            func(*args, **kwargs)
+        if warmup > 0:
+            _sample(func, args, kwargs, warmup)
         calls, samples, result = _calls_per_sample(func, args, kwargs)
         for _ in range(repeats - 1):
             seconds, result = _sample(func, args, kwargs, calls)
@@ -167,15 +167,15 @@ def _calls_per_sample(func: Callable, args: tuple, kwargs: dict) -> tuple[int, l
         calls = min(MOST_CALLS, max(calls * 2, int(wanted)))
 
 
-def _sample(func: Callable, args: tuple, kwargs: dict, calls: int) -> tuple[float, Any]:
+def _sample(kernel: Callable, args: tuple, kwargs: dict, calls: int) -> tuple[float, Any]:
     """(seconds, last result) of a number of calls between two readings of the clock."""
     turns = range(calls)
-    result = None
-    start = clock()
+    value = None
+    begin = clock()
     for _ in turns:
-        result = func(*args, **kwargs)
+        value = kernel(*args, **kwargs)
     # Never 0, so that rates and ratios of what is too short for the clock stay numbers.
-    return max(clock() - start, 1e-9), result
+    return max(clock() - begin, 1e-9), value
 
 
 def _timing(samples: list[float], calls: int, result: Any) -> Timing:

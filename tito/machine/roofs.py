@@ -13,25 +13,27 @@ from tito.machine import boxes, hardware, timer
 from tito.machine.blas import one_thread
 from tito.machine.caches import Cache, size_text
 
-REPEATS = 5
+REPEATS = 9
 TURNS = 20_000  # of a multiply-add box in one call: some 30 to 100 us
 PASS = 2**20  # bytes that a box of loads passes over in one call, at least
-# Main memory is read in an array so many times the last cache: little of it is still there.
-TIMES_LAST_CACHE = 4
+# Main memory is read in an array so many times the last cache: little of it is still there. Of
+# less than twice the cache too much would be, and then memory is not measured.
+TIMES_LAST_CACHE, LEAST_TIMES = 4, 2
 SMALLEST_MEMORY, LARGEST_MEMORY = 2**26, 2**29
-NO_NUMBA = "peaks are unknown: they are measured by code that Numba compiles, and it is missing"
+SHARE_OF_FREE = 8
+NO_NUMBA = "peaks are unknown: they are measured by code that Numba compiles, and it does not here"
 NO_CPU = "peaks are unknown: no vector instructions are known for this kind of CPU"
 
 
 @dataclass(frozen=True)
 class Peaks:
-    """Roofs of one thread, by CPU time: the best of several windows.
+    """Roofs of one thread, by CPU time: the best of several windows. None where unknown.
 
     by_width  : bits of the vectors -> FLOP/s in float32
     widest64  : FLOP/s in float64 at the greatest width
     bandwidth : "L1", "L2", "L3", "memory" -> bytes/s read
     copying   : the same, bytes/s read and written by a copy
-    holds     : the same -> bytes that fit there; no entry for "memory"
+    holds     : the same -> bytes that fit there; "memory" has no entry
     spread    : the greatest (90th - 10th percentile) / median of all that was measured
     missing   : a sentence if nothing could be measured
     """
@@ -52,10 +54,9 @@ class Peaks:
         return max(self.by_width.values(), default=None) if name == "float32" else None
 
     def level_for(self, nbytes: float) -> str | None:
-        """The smallest level that holds so many bytes."""
-        if not self.bandwidth:
-            return None
-        return next((level for level, size in self.holds.items() if nbytes <= size), "memory")
+        """The smallest level that holds so many bytes; None if that one was not measured."""
+        level = next((name for name, size in self.holds.items() if nbytes <= size), "memory")
+        return level if level in self.bandwidth else None
 
     def bandwidth_for(self, nbytes: float) -> float | None:
         """Bytes/s of the smallest level that holds a working set of so many bytes.
@@ -89,16 +90,18 @@ def peaks() -> Peaks:
     widths = boxes.widths(features)
     if not widths:
         return Peaks(missing=NO_CPU)
-    with one_thread():
-        return _measured(widths, fused="fma" in features or "asimd" in features)
+    try:
+        with one_thread():
+            return _measured(widths, fused="fma" in features or "asimd" in features)
+    except Exception as error:  # of a compiler that is none of ours: a table still has its times
+        return Peaks(missing=f"peaks are unknown: a probe failed ({type(error).__name__}: {error})")
 
 
 def working_sets(caches: tuple[Cache, ...], free: int | None) -> dict[str, int]:
     """Level -> bytes of the arrays that are read to measure it.
 
     Half of a cache, which leaves room for whatever else lies in it; a level that is hardly larger
-    than the one before has no size of its own to be measured at. Memory: several times the last
-    cache, and at most an eighth of what is free.
+    than the one before has no size of its own to be measured at.
 
     >>> working_sets((Cache(1, "data", 2**15), Cache(2, "unified", 2**20)), None)
     {'L1': 16384, 'L2': 524288, 'memory': 67108864}
@@ -109,7 +112,9 @@ def working_sets(caches: tuple[Cache, ...], free: int | None) -> dict[str, int]:
             sizes[level.name] = level.size // 2
             before = level.size
     wanted = max(SMALLEST_MEMORY, TIMES_LAST_CACHE * before)
-    sizes["memory"] = min(wanted, LARGEST_MEMORY, *([free // 8] if free else []))
+    possible = min(wanted, LARGEST_MEMORY, *([free // SHARE_OF_FREE] if free else []))
+    if possible >= LEAST_TIMES * before:
+        sizes["memory"] = possible
     return sizes
 
 
