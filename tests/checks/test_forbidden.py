@@ -1,5 +1,6 @@
 """Forbidden routes in a notebook, where checks read what was run."""
 
+import sys
 from textwrap import dedent
 from types import SimpleNamespace
 
@@ -9,10 +10,11 @@ import pytest
 from tito.checks import CheckFailed, expect_close, forbidden
 
 
-def test_in_a_notebook_the_directive_of_the_cell_decides(monkeypatch):
+@pytest.fixture
+def history(monkeypatch):
     """The history of IPython stands for the notebook: a fake one here, a real one in test_here."""
 
-    def history(*cells):
+    def pretend(*cells):
         raw = ["", *map(dedent, cells)]
         shell = SimpleNamespace(
             execution_count=len(raw) - 1, history_manager=SimpleNamespace(input_hist_raw=raw)
@@ -20,6 +22,10 @@ def test_in_a_notebook_the_directive_of_the_cell_decides(monkeypatch):
         monkeypatch.setattr(forbidden, "running_shell", lambda: shell)
         forbidden._decided_in.clear()
 
+    return pretend
+
+
+def test_in_a_notebook_the_directive_of_the_cell_decides(history):
     def product(a, b):
         return a @ b
 
@@ -45,3 +51,19 @@ def test_in_a_notebook_the_directive_of_the_cell_decides(monkeypatch):
     expect_close(product(a, a), a)
     history(solution.replace("product", "other"), test)
     expect_close(product(a, a), a)
+
+
+def test_what_is_imported_from_the_package_is_followed(history, monkeypatch, tmp_path):
+    folder = tmp_path / "tinykernels"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "vectorized.py").write_text("def baseline(a, b):\n    return a @ b\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "tinykernels", raising=False)
+    cell = "#| forbid: blas\nfrom tinykernels.vectorized import {} as g\ndef product(a, b):\n"
+    cell += "    return g(a, b)\n"
+    history(cell.format("baseline"), "expect_close(product(1.0, 1.0), 1.0)")
+    with pytest.raises(CheckFailed, match=r"line 4: baseline of tinykernels\.vectorized uses @"):
+        expect_close(1.0, 1.0)
+    history(cell.format("gone"), "expect_close(product(1.0, 1.0), 1.0)")
+    expect_close(1.0, 1.0)

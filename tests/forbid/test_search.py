@@ -173,6 +173,73 @@ ROUTES |= {
 }
 
 
+# Tables of names, modules that come from other modules, a function put in another's place.
+ROUTES |= {
+    "sys.modules.get": "import sys\ndef f(a, b): return sys.modules.get('numpy').inner(a, b)",
+    "sys.modules.items": "import sys\n"
+    + "def f(a, b): return [m for n, m in sys.modules.items() if n == 'numpy'][0].inner(a, b)",
+    "__dict__.get": NP + "def f(a, b): return np.__dict__.get('inner')(a, b)",
+    "vars.get": NP + "def f(a, b): return vars(np).get('inner')(a, b)",
+    "values of vars": NP
+    + "def f(a, b):\n    for g in vars(np).values():\n        if repr(g) == 'i': return g(a, b)",
+    "vars copied": NP + "def f(a, b): return dict(vars(np))['inner'](a, b)",
+    "vars unpacked": NP + "def f(a, b): return {**vars(np)}['inner'](a, b)",
+    "vars joined": NP + "def f(a, b): return ({} | vars(np))['inner'](a, b)",
+    "vars in a variable": NP + "d = vars(np)\ndef f(a, b): return d['inner'](a, b)",
+    "vars, computed": NP + "def f(a, b): return vars(np)['renni'[::-1]](a, b)",
+    "itemgetter": NP + "import operator\n"
+    + "def f(a, b): return operator.itemgetter('inner')(vars(np))(a, b)",
+    "builtins' table": "def f(a, b): return __builtins__['__import__']('numpy').inner(a, b)",
+    "builtins by a builtin": "def f(a, b): return len.__self__.__import__('numpy').inner(a, b)",
+    "another library's numpy": "import numba\ndef f(a, b): return numba.np.inner(a, b)",
+    "relative import_module": "import importlib\n"
+    + "def f(a, b): return importlib.import_module('.linalg', 'numpy').matmul(a, b)",
+    "importlib.__import__": "import importlib\n"
+    + "def f(a, b): return importlib.__import__('numpy').inner(a, b)",
+    "loaded by its spec": "import importlib.util as u\ndef f(a, b):\n"
+    + "    m = u.module_from_spec(u.find_spec('numpy'))\n    return m.inner(a, b)",
+    "loaded by its loader": NP
+    + "def f(a, b): return np.__loader__.load_module('numpy').inner(a, b)",
+    "star after a definition": "def dot(a, b): return 0\nfrom numpy import *\n"
+    + "def f(a, b): return dot(a, b)",
+    "put in another's place": NP + "import numpy as q\nq.add = q.inner\n"
+    + "def f(a, b): return np.add(a, b)",
+    "put there by a function": "def swap():\n    import numpy as q\n    q.add = q.inner\nswap()\n"
+    + NP + "def f(a, b): return np.add(a, b)",
+    "put there by setattr": NP + "import sys\nsetattr(sys.modules['numpy'], 'add', np.inner)\n"
+    + "def f(a, b): return np.add(a, b)",
+    "put there by update": NP + "vars(np).update(add=np.inner)\n"
+    + "def f(a, b): return np.add(a, b)",
+    "put there by mock": NP + "from unittest.mock import patch\n"
+    + "patch.object(np, 'add', np.inner).start()\ndef f(a, b): return np.add(a, b)",
+    "update of a dictionary": NP + "ops = {}\nops.update(m=np.inner)\n"
+    + "def f(a, b): return ops['m'](a, b)",
+}  # fmt: skip
+
+# A product by way of something else.
+ROUTES |= {
+    f"detour by {call.partition('(')[0]}": f"import {library}\ndef f(a, b): return {library}.{call}"
+    for library, call in [
+        ("numpy", "fft.irfft(numpy.fft.rfft(a) * numpy.fft.rfft(b))"),
+        ("numpy", "linalg.norm(a + b)"),
+        ("numpy", "linalg.svd(a)"),
+        ("numpy", "convolve(a, b)"),
+        ("numpy", "correlate(a, b)"),
+        ("numpy", "average(a, weights=b)"),
+        ("numpy", "trapezoid(a, b)"),
+        ("numpy", "polyval(a, b)"),
+        ("numpy", "polynomial.Polynomial(a)"),
+        ("scipy.signal", "fftconvolve(a, b)"),
+        ("scipy.fft", "next_fast_len(3)"),
+        ("scipy.sparse", "csr_matrix(a) * b"),
+        ("scipy.ndimage", "correlate1d(a, b)"),
+        ("scipy.spatial", "distance.cdist(a, b)"),
+        ("math", "dist(a, b)"),
+        ("statistics", "correlation(a, b)"),
+    ]
+}
+
+
 @pytest.mark.parametrize("source", ROUTES.values(), ids=ROUTES.keys())
 def test_each_route_is_found(source):
     findings = find({"cell 1": source}, ["f"], ["blas"])
@@ -181,10 +248,21 @@ def test_each_route_is_found(source):
 
 
 HONEST = {
+    "an exception": NP
+    + "def f(a, b):\n    try: return a * b\n"
+    + "    except np.linalg.LinAlgError: return a",
+    "stars before a definition": "from numpy import *\ndef dot(a, b): return 0\n"
+    + "def f(a, b): return dot(a, b)",
+    "asking whether a library is there": "import sys\n"
+    + "def f(a, b):\n    if 'numba' in sys.modules: return 1\n    return {}.get('x', a)",
+    "a scratch cell that shows a product": NP
+    + "import matplotlib.pyplot as plt\n"
+    + "plt.plot(np.dot(1, 2))\nplt.title = 'x'\nshow(np.dot, np.dot(1, 2))\n"
+    + "np.set_printoptions(precision=3)\ndef f(a, b): return a * b",
     "modules used as modules": NP
     + "import math, operator\nla = np.linalg\n"
     + "def f(a, b, dtype=np.float32):\n    xp = np\n    c = xp.zeros(len(a), dtype=dtype)\n"
-    + "    if isinstance(a, np.ndarray) and hasattr(np, 'exp'):\n        c[0] = la.norm(c)\n"
+    + "    if isinstance(a, np.ndarray) and hasattr(np, 'exp'):\n        c[0] = la is None\n"
     + "    return dict(map=list(map(math.exp, c)), add=operator.add, kinds=(np.float32, c))",
     "names kept by global and nonlocal": NP
     + "n = 0\ndef f(a, b):\n    global n\n    n = n + 1\n    best = a\n    def keep(c):\n"

@@ -7,6 +7,7 @@ IPython keeps the source of every cell it ran. The exercise's cell there carries
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from tito.checks.failure import CheckFailed, Failure
@@ -54,6 +55,7 @@ def _search(cells: dict[str, str], running: str, names: frozenset[str]) -> list:
     from tito.notebook.names import bound, used
 
     names |= used(python_source(running))
+    package = _package()
     home: dict[str, str] = {}
     for label, source in cells.items():
         home |= dict.fromkeys(bound(source)[0] & names, label)
@@ -65,8 +67,22 @@ def _search(cells: dict[str, str], running: str, names: frozenset[str]) -> list:
         if sets:
             others = [source for where, source in cells.items() if where not in home.values()]
             specs = specifications([running], others) if "spec" in sets else ()
-            findings += find(cells, sorted(roots), sets, start=label, specs=specs)
+            findings += find(cells, sorted(roots), sets, label, specs, package)
     return findings
+
+
+def _package() -> dict[str, str]:
+    """Sources of the package that this notebook would import from."""
+    import importlib.util
+
+    from tito.forbid import read_package
+
+    try:
+        found = importlib.util.find_spec("tinykernels")
+    except (ImportError, ValueError):  # something else of this name
+        return {}
+    places = (found.submodule_search_locations if found else None) or []
+    return {name: text for place in places for name, text in read_package(Path(place)).items()}
 
 
 def _failure(findings: list) -> Failure:

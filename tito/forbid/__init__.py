@@ -24,9 +24,18 @@ definition counts, so that a later harmless twin hides nothing.
 from __future__ import annotations
 
 from .findings import Finding
+from .package import read_package
 from .search import find
 from .sets import SETS, ForbidSet
 from .source import python_source
 from .specifications import specifications
 
-__all__ = ["SETS", "Finding", "ForbidSet", "find", "python_source", "specifications"]
+__all__ = [
+    "SETS",
+    "Finding",
+    "ForbidSet",
+    "find",
+    "python_source",
+    "read_package",
+    "specifications",
+]

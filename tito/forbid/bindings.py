@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from .texts import called, constant_text, run_texts
 
@@ -70,7 +70,7 @@ def changes(body: Iterable[ast.AST]) -> Iterator[tuple[str, ast.AST]]:
         if isinstance(node, ast.Assign):
             targets, values = node.targets, [node.value]
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            targets, values = [node.value.func], node.value.args
+            targets, values = [node.value.func], _given(node.value)
             if getattr(node.value.func, "id", "") == "setattr" and len(values) == 3:
                 targets, values = [ast.Attribute(values[0], "")], values[2:]
             elif called(node.value) == "exec" and len(values) > 1:  # exec(text, names)
@@ -81,6 +81,48 @@ def changes(body: Iterable[ast.AST]) -> Iterator[tuple[str, ast.AST]]:
         for target in targets:
             if isinstance(target, (ast.Subscript, ast.Attribute)):
                 yield from ((name, value) for name in _base_names(target) for value in values)
+
+
+class Patch(NamedTuple):
+    """What may replace a part of an object: np.add = np.dot.
+
+    around : the functions that it stands in, outermost first
+    """
+
+    around: tuple[ast.AST, ...]
+    target: ast.expr
+    value: ast.expr
+
+
+def patches(body: Iterable[ast.AST]) -> Iterator[Patch]:
+    """Everything that may replace a part of an object, in functions too."""
+    stack: list[tuple[ast.AST, tuple[ast.AST, ...]]] = [(node, ()) for node in body]
+    while stack:
+        node, around = stack.pop()
+        yield from (Patch(around, target, value) for target, value in _patched(node))
+        inner = (*around, node) if isinstance(node, (*FUNCTIONS, ast.Lambda)) else around
+        stack += [(child, inner) for child in ast.iter_child_nodes(node)]
+
+
+def _patched(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """np.add = f, vars(np)["add"] = f, vars(np).update(add=f), and any g(np, "add", f)."""
+    if isinstance(node, ast.Assign):
+        parts = [t for t in node.targets if isinstance(t, (ast.Attribute, ast.Subscript))]
+        yield from ((part.value, node.value) for part in parts)
+    elif isinstance(node, ast.Call):
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _PUTTING:
+            yield from ((node.func.value, value) for value in _given(node))
+        if node.args:
+            yield from ((node.args[0], value) for value in _given(node)[1:])
+
+
+# Methods that put something into a dictionary or an object.
+_PUTTING = ("update", "setdefault", "__setitem__", "__setattr__")
+
+
+def _given(call: ast.Call) -> list[ast.expr]:
+    """All arguments of a call."""
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
 
 
 def _base_names(node: ast.AST) -> list[str]:

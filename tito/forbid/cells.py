@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from .bindings import bindings, bound_from_inside, changes
+from .bindings import Patch, bindings, bound_from_inside, changes, patches
 from .source import python_source
 from .texts import called, run_texts
 
@@ -21,20 +21,25 @@ _WRITING = {
 class Cell:
     """What one cell binds at its top level.
 
-    texts  : calls that run a text which cannot be read here
-    writes : it may leave a file behind
+    changed : what is put into an object that has a name
+    patched : what may replace a part of any object
+    stars   : modules of which all names are imported, with the line
+    texts   : calls that run a text which cannot be read here
+    writes  : it may leave a file behind
     """
 
     label: str
     defined: dict[str, list[ast.AST]] = field(default_factory=dict)
     changed: dict[str, list[ast.AST]] = field(default_factory=dict)
-    stars: list[str] = field(default_factory=list)
+    patched: list[Patch] = field(default_factory=list)
+    stars: list[tuple[str, int]] = field(default_factory=list)
     texts: list[ast.Call] = field(default_factory=list)
     writes: bool = False
     too_deep: bool = False
 
     @classmethod
-    def read(cls, label: str, source: str) -> Cell:
+    def read(cls, label: str, source: str, package: str | None = None) -> Cell:
+        """The cell of a text; package : where its relative imports begin."""
         cell = cls(label)
         try:
             tree = ast.parse(python_source(source))
@@ -43,6 +48,8 @@ class Cell:
         except (RecursionError, MemoryError):
             cell.too_deep = True
             return cell
+        if package is not None:
+            _make_absolute(tree, package)
         run, cell.texts = run_texts(tree)
         body = [*tree.body, *run]
         for name, node in [*bindings(body), *bound_from_inside(tree, ast.Global)]:
@@ -50,8 +57,9 @@ class Cell:
         cell.writes = any(called(n) in _WRITING for n in ast.walk(tree))
         for name, node in changes(body):
             cell.changed.setdefault(name, []).append(node)
+        cell.patched = list(patches(body))
         cell.stars = [
-            node.module or ""
+            (node.module or "", node.lineno)
             for node in ast.walk(tree)
             if isinstance(node, ast.ImportFrom) and any(a.name == "*" for a in node.names)
         ]
@@ -62,6 +70,22 @@ class Cell:
 def read_cell(label: str, source: str) -> Cell:
     """A cell read once; a search changes nothing in it."""
     return Cell.read(label, source)
+
+
+@lru_cache(maxsize=64)
+def read_module(name: str, source: str, package: str) -> Cell:
+    """A file of a package, as one cell."""
+    return Cell.read(name, source, package)
+
+
+def _make_absolute(tree: ast.Module, package: str) -> None:
+    """Write `from .loops import f` out as `from tinykernels.loops import f`."""
+    words = package.split(".")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = words[: max(len(words) + 1 - node.level, 1)]
+            node.module = ".".join([*base, *([node.module] if node.module else [])])
+            node.level = 0
 
 
 def start_index(cells: list[Cell], roots: set[str], start: str | None) -> int:

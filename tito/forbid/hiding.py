@@ -11,11 +11,16 @@ UNREADABLE = {
     *("pkgutil.resolve_name", "pydoc.locate", "pydoc.resolve", "inspect.getattr_static"),
     *("pickle.load", "pickle.loads", "marshal.load", "marshal.loads", "types.FunctionType"),
     *("types.CodeType", "types.LambdaType", "timeit.timeit", "timeit.repeat", "timeit.Timer"),
+    *("importlib.util.module_from_spec", "importlib.util.spec_from_file_location"),
     *("gc.get_objects", "gc.get_referrers", "pandas.eval", "cProfile.run", "profile.run"),
 }
-UNREADABLE_LIBRARIES = ("ctypes", "cffi", "_ctypes", "__main__", "numexpr", "runpy", "code")
+UNREADABLE_LIBRARIES = {
+    *("ctypes", "cffi", "_ctypes", "__main__", "numexpr", "runpy", "code"),
+    *("imp", "zipimport", "_imp", "_frozen_importlib"),
+}
 UNREADABLE_METHODS = {
-    *("__getattribute__", "__getattr__", "__globals__"),
+    *("__getattribute__", "__getattr__", "__globals__", "__self__", "__subclasses__"),
+    *("__loader__", "__spec__", "load_module", "exec_module", "create_module"),
     *("f_globals", "f_locals", "f_builtins", "user_ns"),
 }
 # Where a module as a value is followed, or told nothing.

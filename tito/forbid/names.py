@@ -7,10 +7,13 @@ import bisect
 import builtins
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .bindings import FUNCTIONS, Import, own_names
 from .cells import Cell
+
+if TYPE_CHECKING:
+    from .package import Package
 
 
 @dataclass(frozen=True)
@@ -54,12 +57,22 @@ class _Paths:
         return changed
 
 
+LOOKING_UP = ("get", "pop", "setdefault", "__getitem__")
+_IMPORTING = {"builtins.__import__", "importlib.__import__", "importlib.import_module"}
+
+
+def is_table(path: str) -> bool:
+    """Whether a path stands for a dictionary with all names of a module, or with all modules."""
+    return path == "sys.modules" or path.endswith(".__dict__")
+
+
 class Names:
     """The global names of all cells, and the library paths behind them."""
 
-    def __init__(self, cells: list[Cell]) -> None:
+    def __init__(self, cells: list[Cell], package: Package) -> None:
         self.cells = cells
-        self._stars = {star for cell in cells for star in cell.stars}
+        self.package = package
+        self._stars = [(i, line, star) for i, cell in enumerate(cells) for star, line in cell.stars]
         self._defining = _cells_by_name(cell.defined for cell in cells)
         self._changing = _cells_by_name(cell.changed for cell in cells)
         self._known: dict[tuple, _Paths] = {}
@@ -70,71 +83,100 @@ class Names:
         self._round.clear()
 
     def alive(self, name: str, at: int) -> list[tuple[int, ast.AST | Import]]:
+        """What a global name means from cell `at` on: definitions, and what is put into it."""
+        changing = self._changing.get(name, [])
+        changed = [(i, node) for i in changing for node in self.cells[i].changed[name]]
+        return self._definitions(name, at) + changed
+
+    def _definitions(self, name: str, at: int) -> list[tuple[int, ast.AST | Import]]:
         """The global definitions of a name that hold from cell `at` on, with their cells."""
         defining = self._defining.get(name, [])
         first = max(bisect.bisect_right(defining, at) - 1, 0)
-        found = [(i, node) for i in defining[first:] for node in self.cells[i].defined[name]]
-        changing = self._changing.get(name, [])
-        return found + [(i, node) for i in changing for node in self.cells[i].changed[name]]
+        return [(i, node) for i in defining[first:] for node in self.cells[i].defined[name]]
 
     def member(self, node: ast.AST, scope: Scope) -> tuple[ast.AST | None, str | None]:
         """(base, name) of an access; the name is None where it is computed."""
         if isinstance(node, ast.Attribute):
             return node.value, node.attr
-        if isinstance(node, ast.Call) and len(node.args) >= 2:
-            named = "builtins.getattr" in self.paths(node.func, scope)
-            return (node.args[0], self.text(node.args[1], scope)) if named else (None, None)
+        if self._calls(node, "builtins.getattr", 2, scope):
+            return node.args[0], self.text(node.args[1], scope)
+        table, key = self.entry(node)
+        if isinstance(table, ast.Attribute) and table.attr == "__dict__":
+            return table.value, self.text(key, scope)
+        if self._calls(table, "builtins.vars", 1, scope):
+            return table.args[0], self.text(key, scope)
+        return None, None
+
+    def _calls(self, node: ast.AST | None, path: str, least: int, scope: Scope) -> bool:
+        """Whether a node may call that function, with at least so many arguments."""
+        call = isinstance(node, ast.Call) and len(node.args) >= least
+        return call and path in self.paths(node.func, scope)
+
+    @staticmethod
+    def entry(node: ast.AST) -> tuple[ast.expr | None, ast.expr | None]:
+        """(table, key) of table[key] and table.get(key)."""
         if isinstance(node, ast.Subscript):
-            holder = node.value
-            if isinstance(holder, ast.Attribute) and holder.attr == "__dict__":
-                return holder.value, self.text(node.slice, scope)
-            one = isinstance(holder, ast.Call) and holder.args
-            if one and "builtins.vars" in self.paths(holder.func, scope):
-                return holder.args[0], self.text(node.slice, scope)
+            return node.value, node.slice
+        if _called_method(node) in LOOKING_UP and node.args:
+            return node.func.value, node.args[0]
         return None, None
 
     def paths(self, node: ast.AST, scope: Scope) -> set[str]:
         """The library paths that an expression may stand for: {"numpy.linalg"}; else empty."""
         if isinstance(node, ast.Name):
             return self._name_paths(node.id, scope)
-        if isinstance(node, ast.Subscript):
-            return self._subscript_paths(node, scope)
         if isinstance(node, ast.Call):
             called = self.paths(node.func, scope)
-            if called & {"builtins.__import__", "importlib.import_module"} and node.args:
-                text = self.text(node.args[0], scope)
-                return {text} if text else {"builtins.eval"}
+            if called & _IMPORTING and node.args:
+                return self._imported(node, scope)
+            if node.args and "builtins.vars" in called:
+                return {f"{path}.__dict__" for path in self.paths(node.args[0], scope)}
+        if self.entry(node)[0] is not None:
+            return self._entry_paths(node, scope)
         choices = _choices(node)
         if choices:
             return set().union(*(self.paths(c, scope) for c in choices))
         base, name = self.member(node, scope)
         if base is None or name is None:
             return set()
-        return {f"{path}.{name}" for path in self.paths(base, scope)}
+        return self._members(self.paths(base, scope), name)
 
-    def _subscript_paths(self, node: ast.Subscript, scope: Scope) -> set[str]:
+    def _members(self, modules: Iterable[str], name: str) -> set[str]:
+        """What a name of these modules may stand for."""
+        return {path for m in modules for path in self.package.expand(f"{m}.{name}")}
+
+    def _imported(self, call: ast.Call, scope: Scope) -> set[str]:
+        """What import_module("numpy") and __import__("numpy.linalg") may return."""
+        text = self.text(call.args[0], scope)
+        if not text:
+            return {"builtins.eval"}
+        if text.startswith("."):  # import_module(".linalg", "numpy")
+            others = [*call.args[1:], *(k.value for k in call.keywords if k.arg == "package")]
+            package = self.text(others[0], scope) if others else None
+            return {package + text} if package else {"builtins.eval"}
+        return {text, text.split(".")[0]}
+
+    def _entry_paths(self, node: ast.AST, scope: Scope) -> set[str]:
         """sys.modules["numpy"], globals()["np"], np.__dict__["dot"], or one item of a literal."""
-        holder = node.value
-        table = self.paths(holder, scope)
-        text = self.text(node.slice, scope)
-        if "sys.modules" in table:
-            return {text} if text else set()
+        holder, key = self.entry(node)
         name = self.looked_up(node, scope)
         if name is not None:
             return self._name_paths(name, replace(scope, local={}))
-        base, name = self.member(node, scope)
-        if base is not None and name is not None:
-            return {f"{path}.{name}" for path in self.paths(base, scope)}
-        return table
+        table = self.paths(holder, scope)
+        if any(is_table(path) for path in table):
+            text = self.text(key, scope)
+            return self._entries(table, text) if text else set()
+        return table if isinstance(node, ast.Subscript) else set()
+
+    def _entries(self, tables: Iterable[str], key: str) -> set[str]:
+        """What stands under a key in sys.modules or in a module's dictionary."""
+        modules = [path.removesuffix(".__dict__") for path in tables if path.endswith(".__dict__")]
+        return self._members(modules, key) | ({key} if "sys.modules" in tables else set())
 
     def looked_up(self, node: ast.AST, scope: Scope) -> str | None:
         """The global name in globals()["name"] or globals().get("name")."""
-        key: ast.AST | None = None
-        if isinstance(node, ast.Subscript):
-            table, key = node.value, node.slice
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
-            table, key = node.func.value, node.args[0]
-        if not isinstance(key, ast.expr) or not isinstance(table, ast.Call) or table.args:
+        table, key = self.entry(node)
+        if not isinstance(table, ast.Call) or table.args:
             return None
         called = self.paths(table.func, scope)
         tables = {"builtins.globals", "builtins.locals", "builtins.vars"}
@@ -169,21 +211,45 @@ class Names:
 
     def _bound_paths(self, name: str, scope: Scope) -> set[str]:
         local = name in scope.local
-        nodes = [(scope.cell, n) for n in scope.local[name]] if local else None
-        if nodes is None:
+        if local:
+            nodes = [(scope.cell, n) for n in scope.local[name]]
+        else:
             nodes = self.alive(name, scope.at)
-            if not nodes and name == "get_ipython":
-                return {"IPython.get_ipython"}
             if not nodes:
-                found = {f"{star}.{name}" for star in self._stars}
-                return found | ({f"builtins.{name}"} if hasattr(builtins, name) else set())
-        paths: set[str] = set()
+                return self._unbound_paths(name)
+            if any(isinstance(node, Import) for _, node in nodes):
+                # What is put into a library does not make its name another one's.
+                nodes = self._definitions(name, scope.at)
+        paths = set() if local else self._members(self._stars_after(nodes), name)
         for cell, node in nodes:
             if isinstance(node, Import):
-                paths.add(node.path)
+                paths |= self.package.expand(node.path)
             else:
                 paths |= self.paths(node, scope if local else Scope(cell, cell, {}))
         return paths
+
+    def _unbound_paths(self, name: str) -> set[str]:
+        """What a name may be that the notebook itself does not bind."""
+        if name == "get_ipython":
+            return {"IPython.get_ipython"}
+        if name == "__builtins__":  # a module here, a dictionary there
+            return {"builtins", "builtins.__dict__"}
+        found = self._members({star for _, _, star in self._stars}, name)
+        return found | ({f"builtins.{name}"} if hasattr(builtins, name) else set())
+
+    def _stars_after(self, nodes: Iterable[tuple[int, ast.AST | Import]]) -> set[str]:
+        """Modules whose names, all imported by a star, may have replaced a definition."""
+        if not self._stars:
+            return set()
+        first = min((cell, getattr(node, "lineno", 0)) for cell, node in nodes)
+        return {star for cell, line, star in self._stars if (cell, line) > first}
+
+    def global_paths(self, name: str) -> set[str]:
+        """The library paths that a global name may stand for in the end."""
+        last = len(self.cells) - 1
+        if name in self._defining:
+            return self._name_paths(name, Scope(last, last, {}))
+        return self._members({star for _, _, star in self._stars}, name)
 
     def text(self, node: ast.AST, scope: Scope, depth: int = 0) -> str | None:
         """The string that an expression is, where it can be read; None otherwise."""
@@ -220,13 +286,25 @@ class Names:
         return bool(classes) and all(c is not None and _defines(c, name) for c in classes)
 
     def _class_called(self, value: ast.AST | Import, scope: Scope) -> ast.ClassDef | None:
-        """The class of the notebook that `value` makes an instance of."""
-        if not (isinstance(value, ast.Call) and isinstance(value.func, ast.Name)):
+        """The class of the notebook or of the package that `value` makes an instance of."""
+        if not isinstance(value, ast.Call):
+            return None
+        places = [self.package.definition(path) for path in self.paths(value.func, scope)]
+        if places:
+            made = [n for place in places if place for n in self.package.nodes(*place)]
+            return made[0] if len(made) == 1 and isinstance(made[0], ast.ClassDef) else None
+        if not isinstance(value.func, ast.Name):
             return None
         name = value.func.id
         nodes = scope.local.get(name) or [n for _, n in self.alive(name, scope.at)]
         classes = [n for n in nodes if isinstance(n, ast.ClassDef)]
         return classes[0] if len(classes) == len(nodes) == 1 else None
+
+
+def _called_method(node: ast.AST) -> str | None:
+    """The name of the method that a node calls."""
+    method = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    return node.func.attr if method else None
 
 
 def _cells_by_name(tables: Iterable[Mapping[str, Any]]) -> dict[str, list[int]]:

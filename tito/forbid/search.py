@@ -10,8 +10,11 @@ from . import hiding
 from .bindings import COMPREHENSIONS, FUNCTIONS, PARAMETER, Import, argument_names
 from .cells import Cell, read_cell, start_index
 from .findings import Finding
-from .names import Names, Scope
-from .sets import SETS, any_name, is_library, is_part, names_function
+from .names import LOOKING_UP, Names, Scope, is_table
+from .package import Package
+from .sets import SETS, ForbidSet, any_name, is_library, is_part, names_function
+
+_TABLE = ".__dict__"
 
 
 def find(
@@ -20,6 +23,7 @@ def find(
     sets: Iterable[str],
     start: str | None = None,
     specs: Iterable[str] = (),
+    package: Mapping[str, str] | None = None,
 ) -> list[Finding]:
     """The forbidden routes that the functions named in `roots` reach.
 
@@ -31,6 +35,8 @@ def find(
     sets    : keys of SETS; an unknown one is a ValueError
     start   : label of the exercise's cell; the last cell that defines a root if not given
     specs   : names that the set "spec" forbids beside those with its suffix
+    package : the modules that cells import from, by dotted name (read_package); what is imported
+              from them is followed like a helper
 
     >>> find({"cell 1": "def f(a, b):\\n    return a @ b"}, ["f"], ["blas"])
     [Finding(label='cell 1', line=2, route='a @ b', set='blas', via=('f',))]
@@ -40,7 +46,9 @@ def find(
     if unknown:
         raise ValueError(f"no forbid set is called {unknown[0]!r}; there are {', '.join(SETS)}")
     cells = [read_cell(label, source) for label, source in sources.items()]
-    search = _Search(cells, sets, start_index(cells, set(roots), start), frozenset(specs))
+    names = Names(cells, Package(package or {}))
+    search = _Search(names, sets, start_index(cells, set(roots), start), frozenset(specs))
+    search.look_at_patches()
     search.run(roots)
     found = [*search.findings.values(), *_unreadable_cells(cells, sets)]
     order = {cell.label: i for i, cell in enumerate(cells)}
@@ -62,14 +70,22 @@ class _Search:
     """One walk from the roots through everything they reach."""
 
     def __init__(
-        self, cells: list[Cell], sets: list[str], start: int, specs: frozenset[str] = frozenset()
+        self,
+        names: Names,
+        sets: list[str],
+        start: int,
+        specs: frozenset[str] = frozenset(),
+        imported: dict[tuple[str, str], list[Finding]] | None = None,
     ) -> None:
+        """imported : what is known of definitions of the package"""
         self.specs = specs
-        self.cells = cells
+        self.cells = cells = names.cells
         self.sets = sets
         self.start = start
         self.findings: dict[tuple, Finding] = {}
-        self._names = Names(cells)
+        self._names = names
+        self._package = names.package
+        self._imported = {} if imported is None else imported
         self._followed: set[int] = set()
         self._waiting: list[tuple[ast.AST, Scope, tuple[str, ...]]] = []
         self._writes = any(cell.writes for cell in cells)
@@ -86,6 +102,28 @@ class _Search:
                 self._names.give_up()
                 self._note(node, scope, via, "names behind names, too many to follow", self.sets[0])
             self._waiting += [(child, inner, via) for child, inner in self._parts(node, scope)]
+
+    def look_at_patches(self) -> None:
+        """np.add = np.dot: whoever adds may mean it."""
+        for index, cell in enumerate(self.cells):
+            for around, target, value in cell.patched:
+                scope = Scope(index, index, {})
+                for function in around:
+                    scope = scope.inside(function)
+                if any(self._hands(name, target, scope) for name in self.sets):
+                    self._waiting.append((value, scope, ()))
+
+    def _hands(self, name: str, module: ast.expr, scope: Scope) -> bool:
+        """Whether an expression is a module, or a table of one, with routes of a set in it."""
+        forbidden = SETS[name]
+        return any(
+            is_part(forbidden, path) or path == "sys.modules" or self._may_hold(forbidden, path)
+            for path in self._names.paths(module, scope)
+        )
+
+    def _may_hold(self, forbidden: ForbidSet, path: str) -> bool:
+        """Whether a path is a module of the package: it imports libraries itself."""
+        return bool(forbidden.functions) and self._package.is_module(path.removesuffix(_TABLE))
 
     def follow(self, name: str, at: int, via: tuple[str, ...]) -> None:
         """Put every live global definition of a name on the list of what to search."""
@@ -123,7 +161,7 @@ class _Search:
         for module in self._handed_on(node, scope):
             what = f"{ast.unparse(module)} as a value"
             for name in self.sets:
-                if any(is_part(SETS[name], path) for path in self._names.paths(module, scope)):
+                if self._hands(name, module, scope):
                     self._note(module, scope, via, what, name)
         if isinstance(node, (ast.BinOp, ast.AugAssign)):
             self._report(node, scope, via, lambda s: type(node.op).__name__ in s.operators)
@@ -136,8 +174,8 @@ class _Search:
             self._report(node, scope, via, lambda s: any(any_name(s, name) for name in taken))
         elif isinstance(node, ast.ImportFrom):
             for alias in node.names:
-                path = f"{node.module or ''}.{alias.name}"
-                self._report(node, scope, via, lambda s, p=path: names_function(s, p))
+                for path in self._package.expand(f"{node.module or ''}.{alias.name}"):
+                    self._report_path(node, path, scope, via)
 
     def _handed_on(self, node: ast.AST, scope: Scope) -> Iterator[ast.expr]:
         """Parts of a node that may be a module and go where it is no longer followed.
@@ -152,6 +190,12 @@ class _Search:
             values = [] if asks else node.args
         elif isinstance(node, ast.Match):
             values = [node.subject]
+        elif isinstance(node, ast.BinOp):
+            values = [node.left, node.right]
+        elif isinstance(node, ast.Dict):
+            values = [value for key, value in zip(node.keys, node.values) if key is None]
+        elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
+            values = [node.iter] if any(map(is_table, self._names.paths(node.iter, scope))) else []
         elif isinstance(node, (ast.Assign, ast.AnnAssign)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             kept = scope.owner is not None and node in scope.owner.body
@@ -184,11 +228,7 @@ class _Search:
             return
         for path in self._names.paths(node, scope):
             self._report_path(node, path, scope, via)
-        if isinstance(node, ast.Subscript) and "sys.modules" in self._names.paths(
-            node.value, scope
-        ):
-            hidden = self._names.text(node.slice, scope) is None
-            self._report(node, scope, via, lambda s: hidden)
+        self._check_table(node, scope, via)
         name = self._names.looked_up(node, scope)
         if name is not None:
             self._check_global(node, name, scope, via)
@@ -206,10 +246,31 @@ class _Search:
                 node,
                 scope,
                 via,
-                lambda s: any(is_library(s, m) for m in modules) or (hides and bool(s.methods)),
+                lambda s: (
+                    any(is_library(s, m) or self._may_hold(s, m) for m in modules)
+                    or (hides and bool(s.methods))
+                ),
             )
         elif not modules and not self._names.is_own_instance(base, name, scope):
             self._report(node, scope, via, lambda s: name in s.methods)
+
+    def _check_table(self, node: ast.AST, scope: Scope, via: tuple[str, ...]) -> None:
+        """sys.modules, np.__dict__: what is taken out of them must be readable."""
+        table, key = self._names.entry(node)
+        if table is None and isinstance(node, ast.Attribute) and node.attr not in LOOKING_UP:
+            table = node.value
+        paths = self._names.paths(table, scope) if table is not None else set()
+        tables = {path for path in paths if is_table(path)}
+        if tables and (key is None or self._names.text(key, scope) is None):
+            everything = "sys.modules" in tables
+            self._report(
+                node,
+                scope,
+                via,
+                lambda s: (
+                    everything or any(is_library(s, t) or self._may_hold(s, t) for t in tables)
+                ),
+            )
 
     def _is_asked_for(self, node: ast.AST, scope: Scope) -> bool:
         """getattr(x, name, None) where the caller chooses the name; any other may hide a method."""
@@ -228,18 +289,49 @@ class _Search:
         if self._writes and not hiding.is_installed(library):
             unreadable = True  # a module that a cell wrote itself
         self._report(node, scope, via, lambda s: unreadable or names_function(s, path), path)
+        place = self._package.definition(path)
+        if place is not None:
+            for found in self._of_package(*place):
+                module, name = place
+                self._note(node, scope, via, f"{name} of {module} uses {found.route}", found.set)
+
+    def _of_package(self, module: str, name: str) -> list[Finding]:
+        """The first route of each set that a definition of the package reaches."""
+        place = (module, name)
+        if place not in self._imported:
+            self._imported[place] = []  # who comes back here on the way finds nothing new
+            names = self._package.names(module)
+            search = _PackageSearch(names, self.sets, 0, imported=self._imported)
+            search.run([name])
+            firsts = {f.set: f for f in sorted(search.findings.values(), reverse=True)}
+            self._imported[place] = list(firsts.values())
+        return self._imported[place]
 
     def _report(self, node, scope: Scope, via: tuple[str, ...], forbids, path: str = "") -> None:
         """Note the node for the first set that forbids it."""
         for name in self.sets:
             if forbids(SETS[name]):
-                self._note(node, scope, via, _shown(node, path), name)
+                self._note(node, scope, via, self._shown(node, path), name)
                 return
+
+    def _shown(self, node: ast.AST, path: str) -> str:
+        return _shown(node, path)
 
     def _note(self, node, scope: Scope, via: tuple[str, ...], route: str, name: str) -> None:
         label = self.cells[scope.cell].label
         key = (label, node.lineno, node.end_col_offset, name)
         self.findings.setdefault(key, Finding(label, node.lineno, route, name, via))
+
+
+class _PackageSearch(_Search):
+    """A search in a file of the package, of which students read a route's name, not the code."""
+
+    def _shown(self, node: ast.AST, path: str) -> str:
+        if isinstance(node, (ast.BinOp, ast.AugAssign)):
+            return "@" if isinstance(node.op, ast.MatMult) else type(node.op).__name__
+        if path:
+            return path
+        return f".{node.attr}" if isinstance(node, ast.Attribute) else "what cannot be read"
 
 
 def _shown(node: ast.AST, path: str) -> str:

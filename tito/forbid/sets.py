@@ -12,6 +12,7 @@ class ForbidSet:
 
     what      : what is forbidden, for people
     advice    : what to do instead
+    parts     : parts of a library of which everything counts
     operators : syntax-tree names of binary operators
     functions : library -> names; any module of the library counts (numpy.linalg.matmul)
     methods   : names of array methods
@@ -22,6 +23,7 @@ class ForbidSet:
     advice: str
     functions: Mapping[str, frozenset[str]]
     methods: frozenset[str] = frozenset()
+    parts: frozenset[str] = frozenset()
     operators: frozenset[str] = frozenset()
     suffix: str | None = None
 
@@ -35,18 +37,28 @@ _PRODUCTS = _names(
     " matrix_power convolve correlate kron innerproduct outerproduct c_einsum"
     # Ways to a product that carry another name: M * M of matrices, inv and solve, a covariance.
     " matrix asmatrix bmat mat cov corrcoef polymul poly1d inv pinv solve lstsq"
-    " tensorinv tensorsolve get_blas_funcs"
+    " tensorinv tensorsolve get_blas_funcs average trapezoid trapz polyval"
 )
-_TENSOR_PRODUCTS = _PRODUCTS | _names("mm bmm mv addmm addmv addbmm baddbmm linear")
+_TENSOR_PRODUCTS = _PRODUCTS | _names(
+    "mm bmm mv addmm addmv addbmm baddbmm linear bilinear chain_matmul conv1d conv2d conv3d"
+    " dot_general conv_general_dilated scaled_dot_product_attention"
+)
+# A product by way of a transform, a norm (4ab = |a+b|^2 - |a-b|^2), a filter, a distance.
+_PRODUCT_PARTS = _names(
+    "fft fftpack linalg polynomial signal ndimage sparse spatial integrate stats"
+)
 _GEMM = frozenset(
     p + name for p in "sd" for name in _names("gemm gemv dot symm symv trmm ger syrk")
 )
 _SUMS = _names(
     "sum nansum mean nanmean average reduce reduceat trace var std cumsum cumulative_sum"
+    " trapezoid trapz bincount at polyval norm"
 )
 _MAXIMA = _names("max min amax amin argmax argmin nanmax nanmin prod ptp any all norm")
 _SCANS = _names("cumsum cumprod nancumsum nancumprod cumulative_sum cumulative_prod")
 _ACCUMULATE = frozenset({"accumulate"})
+# The first number of a transform is a sum; a filter with a memory runs along.
+_TRANSFORMS = _names("fft fftpack signal ndimage")
 _TENSOR_LIBRARIES = ("torch", "jax", "tensorflow", "cupy")
 # In these a function is also reached as a method of the array class: numpy.ndarray.dot.
 _ARRAY_LIBRARIES = ("numpy", *_TENSOR_LIBRARIES)
@@ -65,7 +77,8 @@ SETS: dict[str, ForbidSet] = {
         functions={
             "numpy": _PRODUCTS,
             "scipy": _PRODUCTS | _GEMM,
-            "math": frozenset({"sumprod"}),
+            "math": frozenset({"sumprod", "dist"}),
+            "statistics": _names("correlation covariance linear_regression fmean"),
             "operator": frozenset({"matmul", "imatmul", "__matmul__", "__imatmul__"}),
             **dict.fromkeys(_TENSOR_LIBRARIES, _TENSOR_PRODUCTS),
         },
@@ -74,24 +87,28 @@ SETS: dict[str, ForbidSet] = {
         methods=_names(
             "dot __matmul__ __rmatmul__ __imatmul__ matmul einsum tensordot vdot multi_dot"
         ),
+        parts=_PRODUCT_PARTS,
     ),
     "sum": ForbidSet(
         what="a library's sum",
         advice="add the terms up in a loop of your own",
         functions=_libraries(_SUMS, math=frozenset({"fsum", "sumprod"})),
         methods=_names("sum mean trace var std cumsum"),
+        parts=_TRANSFORMS,
     ),
     "reductions": ForbidSet(
         what="a library's reduction",
         advice="write the loop over the elements yourself",
         functions=_libraries(_SUMS | _MAXIMA, math=frozenset({"fsum", "sumprod"})),
         methods=_names("sum mean trace var std cumsum max min argmax argmin prod ptp any all"),
+        parts=_TRANSFORMS,
     ),
     "scan": ForbidSet(
         what="a library's running sum",
         advice="keep the running total yourself",
         functions=_libraries(_SCANS | _ACCUMULATE, itertools=_ACCUMULATE, pandas=_SCANS),
         methods=_SCANS | _ACCUMULATE,
+        parts=_TRANSFORMS,
     ),
     "spec": ForbidSet(
         what="the specification that your function is tested against",
@@ -102,27 +119,37 @@ SETS: dict[str, ForbidSet] = {
 }
 
 # Parts of a library that have routes of their own in them.
-_PARTS = _names("linalg core _core multiarray umath ma lib matlib blas sparse functional")
+_PARTS = _PRODUCT_PARTS | _names("core _core multiarray umath ma lib matlib blas functional")
 
 
 def is_library(forbidden: ForbidSet, path: str) -> bool:
-    return path.split(".")[0] in forbidden.functions
+    return _at_home(path).split(".")[0] in forbidden.functions
 
 
 def is_part(forbidden: ForbidSet, path: str) -> bool:
     """Whether a path is a library, or a part of it, that has routes of the set in it."""
-    library, *rest = path.split(".")
+    library, *rest = _at_home(path).removesuffix(".__dict__").split(".")
     return library in forbidden.functions and (not rest or rest[-1] in _PARTS)
 
 
 def names_function(forbidden: ForbidSet, path: str) -> bool:
     """Whether a library path ends in one of the set's names: numpy.linalg.matmul, numpy.dot."""
-    library, *rest = path.split(".")
-    names = forbidden.functions.get(library, frozenset())
+    library, *rest = _at_home(path).split(".")
+    if not rest or library not in forbidden.functions:
+        return False
+    names = forbidden.functions[library]
     if library in _ARRAY_LIBRARIES:
         names |= forbidden.methods
-    return bool(rest) and rest[-1] in names
+    inside = not forbidden.parts.isdisjoint(rest[:-1]) and not rest[-1].endswith("Error")
+    return inside or rest[-1] in names
 
 
 def any_name(forbidden: ForbidSet, name: str) -> bool:
     return name in forbidden.methods or any(name in n for n in forbidden.functions.values())
+
+
+def _at_home(path: str) -> str:
+    """The path from NumPy on, where another library's name for it is used: numba.np.dot."""
+    words = path.split(".")
+    places = [i for i, word in enumerate(words) if word in ("np", "numpy")]
+    return ".".join(["numpy", *words[places[-1] + 1 :]]) if places else path

@@ -517,6 +517,28 @@ def test_a_forbidden_route_takes_the_points_of_its_exercise():
         assert "cell 2, line 2" in cells[grade_id].message and "a @ b" in cells[grade_id].message
 
 
+def test_a_forbidden_route_in_the_package_takes_the_points(tmp_path):
+    folder = tmp_path / "tinykernels"
+    folder.mkdir()
+    (folder / "vectorized.py").write_text("def fast(a, b):\n    return a @ b\n")
+    (folder / "loops.py").write_text("def slow(a, b):\n    return sum(map(float.__mul__, a, b))\n")
+    tests = [
+        test_cell("dot-test", "assert dot([2.0], [3.0]) == 6"),
+        test_cell("dot-hidden", "assert dot([1.0], [3.0]) == 3", hidden=True),
+    ]
+    head = "#| forbid: blas\nimport numpy as np\n"
+    right = head + "from tinykernels.loops import slow\ndef dot(a, b): return slow(a, b)"
+    nb = Notebook([solution("dot", right), *tests])
+    options = {"limits": SHORT, "package": folder, "package_modules": ["loops", "vectorized"]}
+    assert grade(nb, nb, **options).points == 4
+    route = head + "import tinykernels.vectorized as v\n"
+    route += "def dot(a, b): return v.fast(np.array(a), np.array(b))"
+    result = grade(nb, Notebook([solution("dot", route), *tests]), **options)
+    assert result.points == 0
+    for cell in result.cells:
+        assert "fast of tinykernels.vectorized uses @" in cell.message
+
+
 # -- seven holes of a naive build; six can be met here
 
 

@@ -151,7 +151,9 @@ class Judge:
     # -- what needs no run
 
     def _settle_without_running(self, plan: Plan) -> None:
-        routes = forbidden(plan)
+        package = self.job.package
+        sources = forbid.read_package(package, self.job.package_modules) if package else {}
+        routes = forbidden(plan, sources)
         for test in plan.tests:
             if (test.hidden and self.job.visible_only) or test.empty:
                 self._settle(test, LATER, None, None)
@@ -323,8 +325,11 @@ def _first(texts: list[str]) -> list[str]:
     return texts[:MOST_REMARKS] + ([f"and {more} more"] if more > 0 else [])
 
 
-def forbidden(plan: Plan) -> dict[int, str]:
-    """For each exercise that took a forbidden route: which, and where."""
+def forbidden(plan: Plan, package: Mapping[str, str] | None = None) -> dict[int, str]:
+    """For each exercise that took a forbidden route: which, and where.
+
+    package : sources of the modules that cells import from, by dotted name
+    """
     found = {}
     for exercise in plan.exercises:
         if not exercise.forbid:
@@ -333,7 +338,8 @@ def forbidden(plan: Plan) -> dict[int, str]:
         if not sources:
             continue  # no test of its own: nothing that a route could earn
         specs = _specifications(plan, exercise) if "spec" in exercise.forbid else ()
-        findings = forbid.find(sources, sorted(exercise.names), exercise.forbid, start, specs)
+        names = sorted(exercise.names)
+        findings = forbid.find(sources, names, exercise.forbid, start, specs, package)
         if findings:
             first = findings[0]
             found[exercise.position] = tidy(
