@@ -163,6 +163,7 @@ class _Search:
             for name in self.sets:
                 if self._hands(name, module, scope):
                     self._note(module, scope, via, what, name)
+        self._check_statement(node, scope, via)
         if isinstance(node, (ast.BinOp, ast.AugAssign)):
             self._report(node, scope, via, lambda s: type(node.op).__name__ in s.operators)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
@@ -176,6 +177,10 @@ class _Search:
             for alias in node.names:
                 for path in self._package.expand(f"{node.module or ''}.{alias.name}"):
                     self._report_path(node, path, scope, via)
+
+    def _check_statement(self, node: ast.AST, scope: Scope, via: tuple[str, ...]) -> None:
+        kind = type(node).__name__
+        self._report(node, scope, via, lambda s: kind in s.statements)
 
     def _handed_on(self, node: ast.AST, scope: Scope) -> Iterator[ast.expr]:
         """Parts of a node that may be a module and go where it is no longer followed.
@@ -325,6 +330,9 @@ class _Search:
 
 class _PackageSearch(_Search):
     """A search in a file of the package, of which students read a route's name, not the code."""
+
+    def _check_statement(self, node: ast.AST, scope: Scope, via: tuple[str, ...]) -> None:
+        """An earlier module's helper may loop: a door joins the words of its message."""
 
     def _shown(self, node: ast.AST, path: str) -> str:
         if isinstance(node, (ast.BinOp, ast.AugAssign)):

@@ -16,6 +16,7 @@ class ForbidSet:
     operators : syntax-tree names of binary operators
     functions : library -> names; any module of the library counts (numpy.linalg.matmul)
     methods   : names of array methods
+    statements : syntax-tree names of loops; in the notebook's cells alone, not in the package
     suffix    : how the notebook's own names end that are forbidden: "_spec"
     """
 
@@ -25,6 +26,7 @@ class ForbidSet:
     methods: frozenset[str] = frozenset()
     parts: frozenset[str] = frozenset()
     operators: frozenset[str] = frozenset()
+    statements: frozenset[str] = frozenset()
     suffix: str | None = None
 
 
@@ -55,6 +57,7 @@ _SUMS = _names(
     " trapezoid trapz bincount at polyval norm"
 )
 _MAXIMA = _names("max min amax amin argmax argmin nanmax nanmin prod ptp any all norm")
+_VARIANCES = _names("var std nanvar nanstd cov corrcoef tvar tstd describe moment zscore")
 _SCANS = _names("cumsum cumprod nancumsum nancumprod cumulative_sum cumulative_prod")
 _ACCUMULATE = frozenset({"accumulate"})
 # The first number of a transform is a sum; a filter with a memory runs along.
@@ -109,6 +112,39 @@ SETS: dict[str, ForbidSet] = {
         functions=_libraries(_SCANS | _ACCUMULATE, itertools=_ACCUMULATE, pandas=_SCANS),
         methods=_SCANS | _ACCUMULATE,
         parts=_TRANSFORMS,
+    ),
+    "loops": ForbidSet(
+        what="a loop in Python",
+        advice="use operations on whole arrays",
+        functions={
+            "builtins": _names("map filter sum"),
+            "functools": _names("reduce"),
+            "itertools": _names("accumulate starmap"),
+            "numpy": _names(
+                "vectorize apply_along_axis apply_over_axes frompyfunc fromiter nditer ndindex"
+                " ndenumerate"
+            ),
+            # Loops in Python that earlier modules left behind.
+            "tinykernels": _names(
+                "matmul_loops educational_matmul relu_loops softmax_loops layernorm_loops"
+                " conv2d_loops"
+            ),
+        },
+        statements=_names("For AsyncFor While ListComp SetComp DictComp GeneratorExp"),
+    ),
+    "where": ForbidSet(
+        what="a choice between two arrays",
+        advice="look for one operation that compares and chooses by itself",
+        functions=_libraries(_names("where select choose")),
+        methods=_names("choose"),
+    ),
+    "var": ForbidSet(
+        what="a library's variance",
+        advice="form the deviations once and add up their squares",
+        functions=_libraries(
+            _VARIANCES, statistics=_names("variance pvariance stdev pstdev NormalDist")
+        ),
+        methods=_names("var std"),
     ),
     "spec": ForbidSet(
         what="the specification that your function is tested against",
