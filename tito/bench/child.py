@@ -134,8 +134,9 @@ def task(
         timed = time_in_turn([contender for contender, _ in passed], problem, job["threads"])
         for (_, row), found in zip(passed, timed):
             row |= found
-    bandwidth = peaks().bandwidth_for(workload.work(*dims).nbytes)
-    say("result", task=number, rows=rows, bandwidth=bandwidth)
+    nbytes, roofs = workload.work(*dims).nbytes, peaks()
+    where = {"bandwidth": roofs.bandwidth_for(nbytes), "level": roofs.level_for(nbytes)}
+    say("result", task=number, rows=rows, **where)
 
 
 def contenders(workload: Any, job: dict[str, Any]) -> list[tuple[Any, str | None]]:

@@ -74,11 +74,14 @@ class Workload:
 
     axes     : the letters of its dimensions
     sizes    : what is measured when nobody asks; some stand next to a power of two
-    pieces   : (dims) -> how many numbers the inputs and the result hold
+    work     : (dims) -> what one call costs at least
+    pieces   : (dims) -> how many numbers each input and the result hold
+    inputs   : (dims) -> the arrays that every rung and peer gets
+    kwargs   : what the package's kernels get besides
+    detail   : what the dimensions do not say
     """
 
     name: str
-    title: str
     axes: tuple[str, ...]
     sizes: tuple[Dims, ...]
     work: Callable[..., Work]
@@ -87,6 +90,7 @@ class Workload:
     specification: Callable[..., Expected]
     kernels: tuple[Kernel, ...]
     kwargs: tuple[tuple[str, Any], ...] = ()
+    detail: str = ""
 
     @property
     def pattern(self) -> str:
@@ -194,7 +198,6 @@ WORKLOADS: dict[str, Workload] = {
     for workload in (
         Workload(
             name="gemm",
-            title="product of two matrices",
             axes=("M", "K", "N"),
             sizes=((64, 64, 64), (250, 250, 250), (256, 256, 256), (1024, 1024, 1024)),
             work=lambda m, k, n: Work(2 * m * k * n, _moved(*_gemm_pieces(m, k, n))),
@@ -218,7 +221,6 @@ WORKLOADS: dict[str, Workload] = {
         ),
         Workload(
             name="softmax",
-            title="softmax of every row",
             axes=("M", "N"),
             sizes=((64, 250), (512, 2048)),
             work=lambda m, n: Work(0, _moved(m * n, m * n)),
@@ -233,7 +235,6 @@ WORKLOADS: dict[str, Workload] = {
         ),
         Workload(
             name="layernorm",
-            title="layer normalisation of every row",
             axes=("M", "N"),
             sizes=((64, 250), (256, 4096)),
             work=lambda m, n: Work(0, _moved(m * n, m * n, 2 * n)),
@@ -248,7 +249,6 @@ WORKLOADS: dict[str, Workload] = {
         ),
         Workload(
             name="relu",
-            title="zero for every negative number",
             axes=("M", "N"),
             sizes=((64, 250), (1024, 1024)),
             work=lambda m, n: Work(0, _moved(m * n, m * n)),
@@ -264,7 +264,7 @@ WORKLOADS: dict[str, Workload] = {
         ),
         Workload(
             name="conv",
-            title=f"convolution with {WINDOW} x {WINDOW} filters, padding {PADDING}",
+            detail=f"{WINDOW} x {WINDOW} filters, padding {PADDING}",
             axes=("C", "H", "W", "O"),
             sizes=((3, 14, 14, 4), (64, 56, 56, 64)),
             work=_conv_work,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tito.bench.ladders import DTYPE, Dims, Work, Workload
-from tito.bench.roofline import SLACK, Kernel, Point, Roof, Roofs, place
+from tito.bench.roofline import Kernel, Point, Roofs, place
 
 # A first call that took this much longer than the others, and this long, did something else.
 FIRST_TIMES, FIRST_SECONDS = 20, 0.02
@@ -87,16 +87,20 @@ class Table:
     """One workload at one size.
 
     bandwidth : bytes a second of the level of memory that holds the arrays; None if unknown
+    level     : that level, "L2" or "memory"
     """
 
     workload: Workload
     dims: Dims
     rows: tuple[Row, ...]
     bandwidth: float | None = None
+    level: str | None = None
 
     @classmethod
     def of(cls, workload: Workload, dims: Dims, said: Mapping[str, Any]) -> Table:
-        return cls(workload, dims, tuple(map(Row.of, said["rows"])), said["bandwidth"])
+        return cls(
+            workload, dims, tuple(map(Row.of, said["rows"])), *map(said.get, ("bandwidth", "level"))
+        )
 
     @property
     def work(self) -> Work:
@@ -124,32 +128,26 @@ class Table:
         """Work a second, in `unit`."""
         return (self.work.flops or self.work.nbytes) / row.seconds
 
-    def roof(self, machine: Machine) -> Roof:
-        return Roofs(machine.times(self.bandwidth), {DTYPE.name: machine.peak}).of(DTYPE.name)
+    def roofs(self, machine: Machine) -> Roofs:
+        return Roofs(machine.times(self.bandwidth), {DTYPE.name: machine.peak})
 
     def limit(self, machine: Machine) -> float | None:
         """The most that this machine's roof allows, in `unit`."""
-        roof = self.roof(machine)
+        roof = self.roofs(machine).of(DTYPE.name)
         if not self.work.flops:
             return roof.bandwidth
         return roof.height(self.work.flops / self.work.nbytes)
 
     def point(self, row: Row, machine: Machine) -> Point:
-        """Where a row stands under the roof."""
+        """Where a row stands under that roof."""
         kernel = Kernel(row.name, self.work.flops, self.work.nbytes, row.seconds, DTYPE.name)
-        point = place(kernel, Roofs(machine.times(self.bandwidth), {DTYPE.name: machine.peak}))
-        assert isinstance(point, Point), point  # a timed row has a time
+        point = place(kernel, self.roofs(machine))
+        assert isinstance(point, Point), point  # it has a time, and every workload has its work
         return point
 
-    def share(self, row: Row, machine: Machine) -> float | None:
-        """The part of that limit which a row reaches."""
-        limit = self.limit(machine)
-        return self.rate(row) / limit if limit else None
-
     def above(self, machine: Machine) -> list[str]:
-        """Names of the rows that are faster than the roof allows: something is counted wrong."""
-        shares = {row.name: self.share(row, machine) for row in self.timed}
-        return [name for name, share in shares.items() if share and share > SLACK]
+        """Names of the rows that are faster than the roof allows."""
+        return [row.name for row in self.timed if self.point(row, machine).above]
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 COMPUTE, MEMORY = "compute", "memory"
 # A rate may lie this far above a roof that was itself measured before it is called wrong.
 SLACK = 1.05
+ABOVE = "above the roof: operations or bytes are counted wrong, or the roof was measured too low"
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,7 @@ class Point:
     traffic   : bytes a second
     bound     : "compute" or "memory"; None where that cannot be said
     roof      : the most operations a second at this intensity, or None
+    share     : the part of the roof that is reached; of the bandwidth where nothing is computed
     note      : why the point is not like the others; empty otherwise
     """
 
@@ -94,8 +96,9 @@ class Point:
     intensity: float | None
     rate: float
     traffic: float
-    bound: str | None
-    roof: float | None
+    bound: str | None = None
+    roof: float | None = None
+    share: float | None = None
     note: str = ""
 
     @property
@@ -104,9 +107,9 @@ class Point:
         return bool(self.intensity) and self.rate > 0
 
     @property
-    def share(self) -> float | None:
-        """The part of the roof that is reached."""
-        return self.rate / self.roof if self.roof else None
+    def above(self) -> bool:
+        """Whether it is faster than can be: something is counted or measured wrong."""
+        return self.share is not None and self.share > SLACK
 
 
 @dataclass(frozen=True)
@@ -126,11 +129,14 @@ def place(kernel: Kernel, roofs: Roofs) -> Point | Refused:
     rate, traffic = kernel.operations / kernel.seconds, kernel.nbytes / kernel.seconds
     if not kernel.nbytes:
         note = "no byte moves: its intensity is undefined"
-        return Point(kernel.name, roof.unit, None, rate, traffic, None, None, note)
+        return Point(kernel.name, roof.unit, None, rate, traffic, note=note)
     intensity = kernel.operations / kernel.nbytes
     bound, height = roof.bound(intensity), roof.height(intensity)
-    note = _note(kernel, roof, rate, traffic, height)
-    return Point(kernel.name, roof.unit, intensity, rate, traffic, bound, height, note)
+    share = rate / height if height else None
+    if not kernel.operations:
+        bound, share = MEMORY, traffic / roof.bandwidth if roof.bandwidth else None
+    point = Point(kernel.name, roof.unit, intensity, rate, traffic, bound, height, share)
+    return replace(point, note=_note(point, kernel, roof))
 
 
 def _unusable(kernel: Kernel) -> str:
@@ -144,16 +150,13 @@ def _unusable(kernel: Kernel) -> str:
     return "" if kernel.operations or kernel.nbytes else "it does nothing: no operation, no byte"
 
 
-def _note(kernel: Kernel, roof: Roof, rate: float, traffic: float, height: float | None) -> str:
+def _note(point: Point, kernel: Kernel, roof: Roof) -> str:
+    if point.above:
+        return ABOVE
     if not kernel.operations:
-        over = roof.bandwidth and traffic > SLACK * roof.bandwidth
-        note = f"no {roof.unit}: it only moves bytes, {quantity(traffic, 'B/s')}"
-        return f"{note}, which is more than the measured bandwidth" if over else note
-    if height is None:
-        return f"no peak was measured for {kernel.operand}"
-    if rate > SLACK * height:
-        return "above the roof: the operations or bytes are counted wrong, or the roof is"
-    return ""
+        return f"no {roof.unit}: it only moves bytes, {quantity(point.traffic, 'B/s')}"
+    missing = f"{kernel.operand} has no peak here" if roof.peak is None else "no bandwidth is known"
+    return "" if point.roof is not None else f"no roof: {missing}"
 
 
 def limits(points: Iterable[Point], roofs: Iterable[Roof]) -> tuple[float, float]:

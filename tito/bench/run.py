@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -116,9 +117,9 @@ def _note_the_end(state: _State, why: str) -> None:
     if at.get("event") == "trying" and "task" in at and at["what"] != "inputs":
         state.skip.setdefault(str(at["task"]), {})[at["what"]] = why
     elif "task" in at and at["event"] in ("trying", "timing"):
-        names = at.get("names", ["inputs"])
+        names = at.get("names", ["(all)"])
         rows = [{"name": n, "library": None, "left_out": why, "first_call": None} for n in names]
-        state.results[at["task"]] = {"rows": rows, "bandwidth": None}
+        state.results[at["task"]] = {"rows": rows}
     elif state.machine is None:
         raise UserError(
             f"the measuring process could not begin: {why}",
@@ -134,11 +135,12 @@ class _Child:
         self._environment = {**os.environ, **thread_environment(threads)}
         self._lines: queue.Queue[bytes | None] = queue.Queue()
         self._silent = False
+        self._patience = LONGEST_SILENCE
 
     def __enter__(self) -> _Child:
         self._errors = tempfile.TemporaryFile()
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _BOOT, str(Path(tito.__file__).parents[1])],
+            [sys.executable, "-P", "-c", _BOOT, str(Path(tito.__file__).parents[1])],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
@@ -162,20 +164,22 @@ class _Child:
 
     def events(self) -> Iterator[dict[str, Any]]:
         """What the process says, until its end or a silence that is too long."""
-        patience = LONGEST_SILENCE
-        while True:
-            try:
-                line = self._lines.get(timeout=patience)
-            except queue.Empty:
-                self._silent = True
-                self._patience = patience
-                self._process.kill()
-                return
-            if line is None:
-                return
+        while (line := self._next_line()) is not None:
             event = json.loads(line)
-            patience = LONGEST_TIMING if event["event"] == "timing" else LONGEST_SILENCE
             yield event
+            timing = event["event"] == "timing"
+            self._patience = LONGEST_TIMING if timing else LONGEST_SILENCE
+
+    def _next_line(self) -> bytes | None:
+        """None at the end, which comes by force when nothing is heard for too long."""
+        until = time.monotonic() + self._patience
+        while time.monotonic() < until:
+            # In short waits: under Windows Ctrl-C does not end one.
+            with contextlib.suppress(queue.Empty):
+                return self._lines.get(timeout=0.2)
+        self._silent = True
+        self._process.kill()
+        return None
 
     def last_words(self) -> str:
         """Why the process ended, in one line."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from tito.bench.ladders import DTYPE
 from tito.bench.results import Band, Machine, Report, Row, Table
-from tito.bench.roofline import MEMORY, quantity
+from tito.bench.roofline import ABOVE, COMPUTE, quantity
 from tito.machine.timer import seconds_text
 
 NARROWEST, WIDEST = 100, 120
@@ -33,6 +34,7 @@ class Layout:
     names: int
     columns: tuple[int, ...]
     page: int
+    gap: str = "  "
 
     @classmethod
     def of(cls, report: Report, page: int) -> Layout:
@@ -42,17 +44,19 @@ class Layout:
             for cells in (heads(table), *(_cells(table, r, report.machine) for r in table.timed))
         ]
         names = max((len(row.name) for table in report.tables for row in table.rows), default=0)
-        return cls(names, tuple(max(map(len, column)) for column in zip(*lines)), page)
+        wide = cls(names, tuple(max(map(len, column)) for column in zip(*lines)), page)
+        fits = 2 + names + sum(len(wide.gap) + column for column in wide.columns) <= page
+        return wide if fits else replace(wide, gap=" ")
 
     def line(self, name: str, cells: list[str]) -> str:
-        columns = "  ".join(f"{cell:>{wide}}" for cell, wide in zip(cells, self.columns))
-        return f"  {name:<{self.names}}  {columns}"
+        padded = [f"{cell:>{wide}}" for cell, wide in zip(cells, self.columns)]
+        return self.gap.join([f"  {name:<{self.names}}", *padded])
 
 
 def heads(table: Table) -> list[str]:
     """The columns' names."""
     rate = f"G{table.unit}"
-    return [*_HEADS, rate, "% roof", "% peer", "x base", "spread", "threads"]
+    return [*_HEADS, rate, "% roof", "% peer", "x base", "spread", "thr"]
 
 
 def table_text(table: Table, machine: Machine, layout: Layout) -> str:
@@ -69,34 +73,35 @@ def table_text(table: Table, machine: Machine, layout: Layout) -> str:
 
 
 def title(table: Table, machine: Machine) -> str:
-    """What is computed, how much work that is, and which roof it stands under."""
-    work, size = table.work, " x ".join(map(str, table.dims))
-    amount = [quantity(work.flops, "FLOP")] if work.flops else []
-    amount.append(quantity(work.nbytes, "B"))
-    line = f"{table.workload.name} {size}, float32: {table.workload.title}; {', '.join(amount)}"
-    limit = table.limit(machine)
+    """How much work this is, and which roof it stands under."""
+    work, limit = table.work, table.limit(machine)
+    parts = [f"{table.workload.name} {' x '.join(map(str, table.dims))}"]
+    if table.workload.detail:
+        parts.append(table.workload.detail)
+    if work.flops:
+        parts.append(quantity(work.flops, "FLOP"))
+    parts.append(quantity(work.nbytes, "B"))
+    if work.flops:
+        parts.append(f"{work.flops / work.nbytes:.3g} FLOP a byte")
+    line = ", ".join(parts)
     if limit is None:
         return line
-    return f"{line}; roof {quantity(limit, table.unit)} ({_roof_words(table, machine)})"
+    return f"{line}; roof {quantity(limit, table.unit)}, {_roof_words(table, machine)}"
 
 
 def _roof_words(table: Table, machine: Machine) -> str:
     """Which limit the roof is."""
     cores = f" of {machine.threads} cores" if machine.threads > 1 else ""
-    intensity = table.work.flops / table.work.nbytes
-    if table.work.flops and table.roof(machine).bound(intensity) != MEMORY:
-        return f"the peak{cores}; {intensity:.3g} FLOP a byte"
-    what = f"the bandwidth{cores} for this much memory"
-    return f"{what}; {intensity:.3g} FLOP a byte" if table.work.flops else what
+    bound = table.roofs(machine).of(DTYPE.name).bound(table.work.flops / table.work.nbytes)
+    return f"the peak{cores}" if bound == COMPUTE else f"{table.level} bandwidth{cores}"
 
 
 def _cells(table: Table, row: Row, machine: Machine) -> list[str]:
-    share, peer = table.share(row, machine), table.peer
-    over = "!" if row.name in table.above(machine) else ""
+    point, peer = table.point(row, machine), table.peer
     return [
         *(seconds_text(row.percentile(percent)) for percent in (50, 95, 99)),
         f"{table.rate(row) / 1e9:.3g}",
-        "-" if share is None else f"{_percent(share)}{over}",
+        "-" if point.share is None else _percent(point.share) + "!" * point.above,
         "-" if peer is None else _percent(row.times_as_fast_as(peer)[1]),
         "base" if row is table.baseline else ratio_text(row.times_as_fast_as(table.baseline)),
         f"{row.spread:.0%}",
@@ -132,12 +137,9 @@ def notes(table: Table, machine: Machine) -> list[str]:
         found.append(f"  peer: {peer.name}")
     if first := [row for row in table.timed if row.compiles]:
         words = ", ".join(f"{row.name} {seconds_text(row.first_call)}" for row in first)
-        found.append(f"  first call, which compiles and is not in the times: {words}")
+        found.append(f"  first call, apart from the times (it compiles or loads): {words}")
     if over := table.above(machine):
-        found.append(
-            f"  ! above the roof: {', '.join(over)}: the roof was measured too low, "
-            "or less work was done than is counted"
-        )
+        found.append(f"  ! {', '.join(over)}: {ABOVE}")
     if not [row for row in table.rows if not row.library]:
         found.append("  the package of this course folder has no kernel for it yet")
     return found
@@ -177,10 +179,11 @@ def legend(report: Report) -> str:
     """What the columns mean."""
     rounds = max((len(r.samples) for t in report.tables for r in t.timed), default=0)
     text = (
-        f"Every result was checked first. p50 (the median), p95, p99: seconds a call, over "
+        "Every result was checked first. p50 (the median), p95, p99: time of a call, over "
         f"{rounds} rounds in which all take turns. x base: how many times as fast as the base, "
-        "its median and the 10th to 90th percentile of the rounds. All get the same C-ordered "
-        "arrays; each call allocates its result."
+        "its median and the 10th to 90th percentile of the rounds. spread: the distance of those "
+        "percentiles of the times, over the median. thr: threads. All get the same float32 arrays "
+        "in C order; each call allocates its result."
     )
     if report.machine.threads > 1:
         text += (
