@@ -42,7 +42,7 @@ LAYERS = [
     ["grading.child", "grading.engine"],
     ["grading.judge"],
     ["grading.handins", "grading.store", "grading.task"],
-    ["grading.audit", "grading.batch", "grading.feedback", "grading.overview"],
+    ["grading.audit", "grading.batch", "grading.book", "grading.feedback", "grading.overview"],
     [
         "grading.collected",
         "grading.latepenalty",

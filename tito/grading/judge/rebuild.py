@@ -31,6 +31,7 @@ class Rebuilt:
     solutions : the parts of each solution, in the hand-in's order
     extras : the student's other code, by the master cell it follows; -1 for the top
     merged : solutions whose code stands in another solution's cell
+    places : which cell of the master each cell of the hand-in is, from 0
     ours : whether any graded cell or solution of the master was found
     """
 
@@ -38,6 +39,7 @@ class Rebuilt:
     extras: dict[int, list[Piece]] = field(default_factory=dict)
     deviations: list[str] = field(default_factory=list)
     merged: set[int] = field(default_factory=set)
+    places: dict[int, int] = field(default_factory=dict)
     ours: bool = False
 
 
@@ -71,6 +73,7 @@ class _Rebuilder:
         self._join_split_cells()
         self._report_missing()
         roles = {self.master[at].role for at in self.target.values()}
+        self.result.places = self.target
         self.result.ours = bool(roles & {Role.SOLUTION, Role.TEST, Role.REFLECTION})
         return self.result
 
