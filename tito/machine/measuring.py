@@ -163,13 +163,11 @@ class _Runner:
             # A little above the goal; a clock that did not move at all gives no better idea.
             wanted = 1.2 * window * self.calls / seconds if seconds > 1e-9 else self.calls * 10
             self.calls = min(timer.MOST_CALLS, max(self.calls * 2, math.ceil(wanted)))
+        self.whole = 0.0  # only the windows count
 
     def run_window(self, last: bool) -> None:
         """One more sample. After the last one the result must be as right as the first."""
-        before = time.process_time()
-        seconds = self._timed()
-        self.whole += time.process_time() - before
-        self.samples.append(seconds / self.calls)
+        self.samples.append(self._timed() / self.calls)
         if last:
             self._verify()
 
@@ -200,7 +198,7 @@ class _Runner:
 
     def _timed(self) -> float:
         """Seconds of `calls` calls, at least 1e-9 so that rates and ratios stay numbers."""
-        begin = self.clock()
+        whole, begin = time.process_time(), self.clock()
         try:
             self.result = _called(self.rung.func, self.args, self.kwargs, range(self.calls))
         except NotImplementedError:
@@ -208,6 +206,7 @@ class _Runner:
         except (Exception, SystemExit) as error:
             self.left_out = f"failed: {one_line(error)}"
         seconds = self.clock() - begin
+        self.whole += time.process_time() - whole
         if not self.left_out and _is_lazy(self.result):
             self.left_out = f"returns a {type(self.result).__name__}, which does its work later"
         if self.inputs.changed():
