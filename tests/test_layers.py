@@ -41,6 +41,7 @@ LAYERS = [
     ["grading.stage"],
     ["grading.child", "grading.engine"],
     ["grading.judge"],
+    ["grading.collect"],
     ["grading.handins", "grading.store", "grading.task"],
     ["grading.audit", "grading.batch", "grading.book", "grading.feedback", "grading.overview"],
     [

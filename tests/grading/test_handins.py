@@ -228,7 +228,7 @@ def test_a_link_in_a_zip_is_not_read(tmp_path):
 
 
 def test_a_bomb_in_a_zip_is_not_unpacked(tmp_path, monkeypatch):
-    monkeypatch.setattr("tito.grading.handins.MAX_BYTES", 1000)
+    monkeypatch.setattr("tito.grading.collect.sources.MAX_BYTES", 1000)
     put(tmp_path, {"class.zip": zipped({"ann/07_filters.ipynb": b" " * 5000})})
     with pytest.raises(UserError, match="larger"):
         rows(tmp_path / "class.zip")["ann"].read()
