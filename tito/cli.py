@@ -151,6 +151,46 @@ def _grade_run(parser: argparse.ArgumentParser) -> None:
     _csv(parser)
 
 
+def _class_folder(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--class",
+        dest="classroom",
+        metavar="FOLDER",
+        help="the class folder (default: the nearest from here upwards)",
+    )
+
+
+def _grade_regrade(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--module", metavar="NN", help="only this module (default: all graded)")
+    _class_folder(parser)
+    parser.add_argument("--course", metavar="FOLDER", help="where the masters of the class lie")
+    parser.add_argument("--dry-run", action="store_true", help="list what would change, no more")
+    parser.add_argument("-j", "--jobs", type=int, metavar="N", help="hand-ins at once")
+    parser.add_argument(
+        "--unconfined",
+        action="store_true",
+        help="grade foreign code although no sandbox layer works here",
+    )
+    _json(parser)
+
+
+def _grade_export(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--format", choices=("csv", "canvas", "moodle"), default="csv", help="default: csv"
+    )
+    parser.add_argument("--module", metavar="NN", help="only this module")
+    parser.add_argument(
+        "--sheet", metavar="FILE", help="the platform's own sheet, as it was downloaded"
+    )
+    parser.add_argument(
+        "--column", metavar="NAME", help="the sheet's column to fill, by its name or number"
+    )
+    parser.add_argument(
+        "--out", metavar="FILE", help='default: in the exports folder of the class; "-" is stdout'
+    )
+    _class_folder(parser)
+
+
 def _bench(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "what",
@@ -224,6 +264,18 @@ GRADE: dict[str, tuple[str, str, str, Adder]] = {
         "grade hand-ins: a table of points and messages",
         "tito grade run handins/ --module 02",
         _grade_run,
+    ),
+    "regrade": (
+        "regrade:grade_regrade",
+        "after a test was mended, grade the questions that it touches again",
+        "tito grade regrade --module 02 --dry-run",
+        _grade_regrade,
+    ),
+    "export": (
+        "marks:grade_export",
+        "marks as a table, or filled into the platform's own sheet",
+        "tito grade export --format canvas --module 02 --sheet gradebook.csv",
+        _grade_export,
     ),
 }
 

@@ -9,55 +9,74 @@ from pathlib import Path
 from typing import Any
 
 from tito.grading.classroom import Classroom, write_timestamp
-from tito.grading.store import Key, Store
+from tito.grading.store import Store
 from tito.grading.times import parse_time
 from tito.notebook import Notebook, read_ipynb, read_py, write_ipynb
 from tito.release.version import student_ipynb
 
 NAME = "07_sums"
 
-MASTER = '''\
+
+def _cell_line(grade_id: str, kind: str, points: float | None = None, hidden: bool = False) -> str:
+    """What follows `# %%`: nbgrader's metadata, and the tags of a test."""
+    own = {
+        "grade": kind in ("test", "answer"),
+        "grade_id": grade_id,
+        "locked": kind not in ("solution", "answer"),
+        **({} if points is None else {"points": points}),
+        "schema_version": 3,
+        "solution": kind in ("solution", "answer"),
+        "task": kind == "task",
+    }
+    tags = [
+        *(["hidden-tests"] if hidden else []),
+        *(["raises-exception"] if kind == "test" else []),
+    ]
+    return f"nbgrader={json.dumps(own)}" + (f" tags={json.dumps(tags)}" if tags else "")
+
+
+MASTER = f'''\
 # %% [markdown]
 """
 # 07 Sums
 """
 
-# %% nbgrader={"grade": false, "grade_id": "given", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% {_cell_line("given", "given")}
 three = 3
 
-# %% nbgrader={"grade": false, "grade_id": "total", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% {_cell_line("total", "solution")}
 def total(values):
     """The sum of the values."""
     ### BEGIN SOLUTION
     return sum(values)
     ### END SOLUTION
 
-# %% nbgrader={"grade": true, "grade_id": "total-test", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
+# %% {_cell_line("total-test", "test", 2)}
 assert total([1, 2]) == three, "total([1, 2]) is not 3"
 
-# %% nbgrader={"grade": true, "grade_id": "total-hidden", "locked": true, "points": 0.5, "schema_version": 3, "solution": false, "task": false} tags=["hidden-tests", "raises-exception"]
+# %% {_cell_line("total-hidden", "test", 0.5, hidden=True)}
 ### BEGIN HIDDEN TESTS
 assert total([]) == 0
 ### END HIDDEN TESTS
 
-# %% nbgrader={"grade": false, "grade_id": "mean", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% {_cell_line("mean", "solution")}
 def mean(values):
     """The mean of the values."""
     ### BEGIN SOLUTION
     return sum(values) / len(values)
     ### END SOLUTION
 
-# %% nbgrader={"grade": true, "grade_id": "mean-test", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
+# %% {_cell_line("mean-test", "test", 1)}
 assert mean([1, 3]) == 2
 0.25 if mean([0, 1]) == 0 else 1
 
-# %% nbgrader={"grade": true, "grade_id": "own", "locked": false, "points": 1, "schema_version": 3, "solution": true, "task": false}
+# %% {_cell_line("own", "answer", 1)}
 # A program of your own.
 ### BEGIN SOLUTION
 print(total([1]))
 ### END SOLUTION
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "reflect-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# %% [markdown] {_cell_line("reflect-1", "answer", 2)}
 """
 Why is a sum slow?
 
@@ -66,7 +85,7 @@ Each step waits for the one before.
 ### END SOLUTION
 """
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "draw", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": true}
+# %% [markdown] {_cell_line("draw", "task", 3)}
 """
 Draw the tree of a pairwise sum.
 """

@@ -1,0 +1,219 @@
+"""`tito grade regrade`: after a test was mended, the questions that it touches are graded again."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tito.commands.masters import course_of, make_batch
+from tito.commands.progress import Progress
+from tito.commands.words import quoted
+from tito.errors import UsageError, UserError
+from tito.files import write_atomic
+from tito.notebook.points import as_number, display
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from tito.course import Course, ModuleRef
+    from tito.grading.book import Change, Plan, Regrade, Stale
+    from tito.grading.classroom import Classroom
+    from tito.grading.collected import Collected
+    from tito.grading.executors import Workers
+    from tito.grading.store import Stored
+
+
+@dataclass
+class Regraded:
+    """What came of one module.
+
+    plan : what was graded again, and for which questions
+    not_graded : (student, why) of those whose stored result stayed
+    """
+
+    module: str
+    plan: Plan
+    changes: list[Change] = field(default_factory=list)
+    not_graded: list[tuple[str, str]] = field(default_factory=list)
+
+
+def grade_regrade(args: argparse.Namespace) -> int:
+    """0 when every question concerned was graded again, 1 when one could not be."""
+    from tito.grading.classroom import Classroom
+    from tito.grading.executors import local
+    from tito.grading.limits import default_jobs
+
+    if args.jobs is not None and args.jobs < 1:
+        raise UsageError("-j takes a number from 1 on")
+    classroom = Classroom.open(args.classroom)
+    course = course_of(classroom, args.course)
+    refs = _graded_modules(args, classroom, course)
+    jobs = max(1, min(args.jobs or default_jobs(), len(classroom.roster())))
+    with classroom.lock(), local(jobs) as workers:
+        done = [_regrade(args, classroom, course, ref, workers) for ref in refs]
+    if args.json:
+        _deliver(args.json, json.dumps(_as_json(args, done), indent=1) + "\n")
+    if args.json != "-":
+        for part in done:
+            print(_told(part, args.dry_run))
+        print(_next_after_regrade(args, done))
+    return int(any(part.not_graded for part in done))
+
+
+def _graded_modules(
+    args: argparse.Namespace, classroom: Classroom, course: Course
+) -> list[ModuleRef]:
+    if args.module:
+        return [course.resolve(args.module)]
+    names = [name for name in classroom.modules_collected() if classroom.results(name).is_dir()]
+    if not names:
+        raise UserError(
+            "nothing was graded yet", path=classroom.root, hint="tito grade run grades first"
+        )
+    return [course.resolve(name) for name in names]
+
+
+def _regrade(
+    args: argparse.Namespace,
+    classroom: Classroom,
+    course: Course,
+    ref: ModuleRef,
+    workers: Workers,
+) -> Regraded:
+    from tito.grading.book import Kept, Regrade
+    from tito.grading.collected import Collected
+
+    batch = make_batch(course, ref, classroom.settings().secret, unconfined=args.unconfined)
+    run = Collected(classroom, ref.name, batch)
+    kept = Kept(classroom.root, ref.name)
+    regrade = Regrade(kept, run.store, batch.master)
+    done = Regraded(ref.name, regrade.plan(run.results))
+    if not args.dry_run:
+        kept.keep_master(batch.master)
+        for stored in done.plan.relabelled:
+            regrade.keep(regrade.relabelled(stored))
+    stale = {s.stored.student: s for s in done.plan.stale}
+    with Progress(ref.name, len(stale)) as progress:
+        for before, after in _graded_again(run, regrade, stale, workers, done, progress):
+            done.changes += regrade.changes(before, after)
+            if not args.dry_run:
+                regrade.keep(after)
+    if not args.dry_run:
+        _write_book(classroom, run)
+    order = {student.id: n for n, student in enumerate(classroom.roster())}
+    done.changes.sort(key=lambda c: order.get(c.student, len(order)))
+    return done
+
+
+def _graded_again(
+    run: Collected,
+    regrade: Regrade,
+    stale: dict[str, Stale],
+    workers: Workers,
+    done: Regraded,
+    progress: Progress,
+) -> Iterator[tuple[Stored, Stored]]:
+    """(stored, merged) of each hand-in that could be graded again."""
+    from tito.grading.judge.result import GRADED
+
+    handins = [h for h in run.handins() if h.student in stale]
+    for _, row in run.batch.stream(handins, workers, run.assignment):
+        progress(row)
+        own = stale[row.student]
+        was_graded = own.stored.submission["status"] == GRADED
+        if row.handin != own.stored.key.handin:
+            why = "handed in anew since it was graded: tito grade run grades it"
+            done.not_graded.append((row.student, why))
+        elif was_graded and row.result.status != GRADED:
+            done.not_graded.append((row.student, row.result.reason or row.result.status))
+        else:
+            yield own.stored, regrade.merged(own, row.result)
+
+
+def _write_book(classroom: Classroom, run: Collected) -> None:
+    from tito.grading import book
+
+    book.write(classroom, run.batch.master, run.results, files=run.batch.files)
+
+
+def _told(part: Regraded, dry_run: bool) -> str:
+    plan = part.plan
+    if not plan.stale:
+        same = "its tests are those that the hand-ins were graded with"
+        return f"{part.module}: nothing to grade again, {same}"
+    lines = [
+        f"{part.module}: graded again in {len(plan.stale)} hand-ins: {', '.join(plan.questions)}"
+    ]
+    if plan.unknown:
+        lines.append(
+            "  the version that some were graded with was not kept, so all their questions count"
+        )
+    lines += _changes_table(part.changes)
+    lines += [f"  not graded again: {student}: {why}" for student, why in part.not_graded]
+    if dry_run:
+        lines.append("  a dry run: nothing was written")
+    return "\n".join(lines)
+
+
+def _changes_table(changes: list[Change]) -> list[str]:
+    if not changes:
+        return ["  nobody's points changed"]
+    rows = [(c.student, c.question, _shown(c.before), _shown(c.after)) for c in changes]
+    heads = ("student", "question", "before", "after")
+    widths = [max(len(row[i]) for row in (heads, *rows)) for i in range(4)]
+    return [
+        f"  {a:<{widths[0]}}  {b:<{widths[1]}}  {c:>{widths[2]}}  {d:>{widths[3]}}"
+        for a, b, c, d in (heads, *rows)
+    ]
+
+
+def _shown(points: Fraction | None) -> str:
+    return "-" if points is None else display(points)
+
+
+def _as_json(args: argparse.Namespace, done: list[Regraded]) -> dict[str, Any]:
+    return {
+        "version": 1,
+        "dry_run": args.dry_run,
+        "modules": [
+            {
+                "module": part.module,
+                "questions": part.plan.questions,
+                "regraded": len(part.plan.stale) - len(part.not_graded),
+                "changes": [
+                    {
+                        "student": c.student,
+                        "question": c.question,
+                        "before": None if c.before is None else as_number(c.before),
+                        "after": None if c.after is None else as_number(c.after),
+                    }
+                    for c in part.changes
+                ],
+                "not_graded": [{"student": s, "reason": why} for s, why in part.not_graded],
+            }
+            for part in done
+        ],
+    }
+
+
+def _next_after_regrade(args: argparse.Namespace, done: list[Regraded]) -> str:
+    if args.dry_run and any(part.plan.stale for part in done):
+        return "next: the same without --dry-run"
+    return f"next: tito grade export{_class_word(args)} --format csv"
+
+
+def _class_word(args: argparse.Namespace) -> str:
+    return f" --class {quoted(args.classroom)}" if args.classroom else ""
+
+
+def _deliver(target: str, text: str) -> None:
+    """To a file, or to stdout for "-"."""
+    if target == "-":
+        sys.stdout.write(text)
+    else:
+        write_atomic(Path(target), text)
