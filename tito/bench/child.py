@@ -12,12 +12,11 @@ import platform
 import sys
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 Say = Callable[..., None]
 
-_LIMITS = ("by_width", "bandwidth", "copying", "holds", "spread", "missing")
 # Variables that decide what is measured; kept with the results.
 PREFIXES = ("OPENBLAS_", "OMP_", "MKL_", "NUMBA_", "NUMPY_", "NPY_", "VECLIB_", "BLIS_")
 
@@ -76,10 +75,7 @@ def machine(job: dict[str, Any]) -> dict[str, Any]:
     return {
         "facts": asdict(facts()),
         "numba": _numba(),
-        "peaks": {
-            "flops": reached.flops(),
-            **{name: _plain(getattr(reached, name)) for name in _LIMITS},
-        },
+        "peaks": {field.name: _plain(getattr(reached, field.name)) for field in fields(reached)},
         "hidden_core": hidden_core(),
         "peers": {name: peers.version(name) for name in job["peers"]},
         "environment": {k: v for k, v in sorted(os.environ.items()) if k.startswith(PREFIXES)},
@@ -112,7 +108,6 @@ def task(
     """One workload at one size: each contender tried, then those that passed timed in turn."""
     from tito.bench.timing import time_in_turn
     from tito.bench.trial import Problem, attempt
-    from tito.machine import peaks
 
     say("trying", task=number, what="inputs")
     problem = Problem(workload, dims)
@@ -134,9 +129,7 @@ def task(
         timed = time_in_turn([contender for contender, _ in passed], problem, job["threads"])
         for (_, row), found in zip(passed, timed):
             row |= found
-    nbytes, roofs = workload.work(*dims).nbytes, peaks()
-    where = {"bandwidth": roofs.bandwidth_for(nbytes), "level": roofs.level_for(nbytes)}
-    say("result", task=number, rows=rows, **where)
+    say("result", task=number, rows=rows)
 
 
 def contenders(workload: Any, job: dict[str, Any]) -> list[tuple[Any, str | None]]:

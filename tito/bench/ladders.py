@@ -11,6 +11,7 @@ import importlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -287,12 +288,18 @@ def load(kernel: Kernel) -> Callable | None:
 
     raises whatever the import of a file that is there raises
     """
-    try:
-        module = importlib.import_module(kernel.module)
-    except ModuleNotFoundError as error:
-        missing = error.name or ""
-        if kernel.module == missing or kernel.module.startswith(missing + "."):
-            return None
-        raise
-    found = getattr(module, kernel.name, None)
+    if not _has_file(kernel):
+        return None
+    found = getattr(importlib.import_module(kernel.module), kernel.name, None)
     return found if callable(found) else None
+
+
+def _has_file(kernel: Kernel) -> bool:
+    """Whether the package itself holds the kernel's file.
+
+    An import alone does not tell: an editable install of another course folder supplies the files
+    that this one lacks.
+    """
+    folder = Path(importlib.import_module(PACKAGE).__path__[0])
+    path = folder.joinpath(*kernel.module.split(".")[1:])
+    return path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()

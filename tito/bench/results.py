@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from tito.bench.ladders import DTYPE, Dims, Work, Workload
 from tito.bench.roofline import Kernel, Point, Roofs, place
+from tito.machine import Peaks
 
 # A first call that took this much longer than the others, and this long, did something else.
 FIRST_TIMES, FIRST_SECONDS = 20, 0.02
@@ -84,23 +86,15 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """One workload at one size.
-
-    bandwidth : bytes a second of the level of memory that holds the arrays; None if unknown
-    level     : that level, "L2" or "memory"
-    """
+    """One workload at one size."""
 
     workload: Workload
     dims: Dims
     rows: tuple[Row, ...]
-    bandwidth: float | None = None
-    level: str | None = None
 
     @classmethod
     def of(cls, workload: Workload, dims: Dims, said: Mapping[str, Any]) -> Table:
-        return cls(
-            workload, dims, tuple(map(Row.of, said["rows"])), *map(said.get, ("bandwidth", "level"))
-        )
+        return cls(workload, dims, tuple(map(Row.of, said["rows"])))
 
     @property
     def work(self) -> Work:
@@ -129,7 +123,10 @@ class Table:
         return (self.work.flops or self.work.nbytes) / row.seconds
 
     def roofs(self, machine: Machine) -> Roofs:
-        return Roofs(machine.times(self.bandwidth), {DTYPE.name: machine.peak})
+        """The peak, and the bandwidth of the level of memory that holds the arrays."""
+        bandwidth = machine.peaks.bandwidth_for(self.work.nbytes)
+        peak = machine.peaks.flops(DTYPE)
+        return Roofs(machine.times(bandwidth), {DTYPE.name: machine.times(peak)})
 
     def limit(self, machine: Machine) -> float | None:
         """The most that this machine's roof allows, in `unit`."""
@@ -169,9 +166,10 @@ class Machine:
         """The better BLAS kernels that OPENBLAS_CORETYPE hides."""
         return self.said.get("hidden_core")
 
-    @property
-    def peak(self) -> float | None:
-        return self.times(self.said.get("peaks", {}).get("flops"))
+    @cached_property
+    def peaks(self) -> Peaks:
+        """What one core can do at most."""
+        return Peaks(**self.said.get("peaks", {}))
 
     def times(self, of_one_core: float | None) -> float | None:
         """A limit of one core for as many as there are threads: no more can be reached."""

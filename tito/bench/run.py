@@ -53,14 +53,16 @@ def measure_all(
     libraries: Sequence[str],
     threads: int,
     progress: Progress = lambda done, total, what: None,
+    machine: dict[str, Any] | None = None,
 ) -> Report:
     """Measure every task in a process of its own.
 
     root      : the course folder whose package is measured
     libraries : the peers' names
+    machine   : what an earlier report's machine said, which is then not asked again
     raises UserError where not even the machine could be asked
     """
-    state = _State()
+    state = _State(machine)
     while len(state.results) < len(tasks):
         before = len(state.results), json.dumps(state.skip), state.machine is None
         _one_process(root, tasks, libraries, threads, state, progress)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from tito.bench.ladders import Dims, Workload
 from tito.errors import UsageError
 
-_SIZE = re.compile(r"\d+(?:[x*\u00d7]\d+)*", re.IGNORECASE)
+_SIZE = re.compile(r"[0-9]+(?:[x*\u00d7][0-9]+)*", re.IGNORECASE)
 _BETWEEN = re.compile(r"[x*\u00d7]", re.IGNORECASE)
 MOST_DIGITS = 9
 # The specification alone, in float64, should not take more than some seconds.

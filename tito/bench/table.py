@@ -93,7 +93,8 @@ def _roof_words(table: Table, machine: Machine) -> str:
     """Which limit the roof is."""
     cores = f" of {machine.threads} cores" if machine.threads > 1 else ""
     bound = table.roofs(machine).of(DTYPE.name).bound(table.work.flops / table.work.nbytes)
-    return f"the peak{cores}" if bound == COMPUTE else f"{table.level} bandwidth{cores}"
+    level = machine.peaks.level_for(table.work.nbytes)
+    return f"the peak{cores}" if bound == COMPUTE else f"{level} bandwidth{cores}"
 
 
 def _cells(table: Table, row: Row, machine: Machine) -> list[str]:
