@@ -1,0 +1,19 @@
+"""Returns the answer of its first call for ever."""
+
+EXERCISE = "measure_bandwidth"
+FAILS_IN = "measure_bandwidth-hidden"
+PHRASE = "bytes read and written over the best"
+SOURCE = """\
+_answers = []
+
+
+def measure_bandwidth(nbytes, repeats=5, copy=np.copyto, clock=cpu_clock):
+    if nbytes < 1:
+        raise ValueError(f"nbytes must be at least 1, not {nbytes}")
+    source = np.ones(nbytes, np.uint8)
+    target = np.ones(nbytes, np.uint8)
+    _, seconds = time_samples(copy, target, source, repeats=repeats, clock=clock)
+    best = min(seconds)
+    _answers.append(2 * nbytes / best if best > 0 else math.inf)
+    return _answers[0]
+"""

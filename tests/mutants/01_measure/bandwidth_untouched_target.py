@@ -1,0 +1,15 @@
+"""The first timed copy is the first touch of the target."""
+
+EXERCISE = "measure_bandwidth"
+FAILS_IN = "measure_bandwidth-test"
+PHRASE = "the first touch is page faults"
+SOURCE = """\
+def measure_bandwidth(nbytes, repeats=5, copy=np.copyto, clock=cpu_clock):
+    if nbytes < 1:
+        raise ValueError(f"nbytes must be at least 1, not {nbytes}")
+    source = np.ones(nbytes, np.uint8)
+    target = np.zeros(nbytes, np.uint8)
+    _, seconds = time_samples(copy, target, source, repeats=repeats, warmup=0, clock=clock)
+    best = min(seconds)
+    return 2 * nbytes / best if best > 0 else math.inf
+"""

@@ -1,0 +1,30 @@
+"""A call that took no time ends in a division by 0, or counts as infinitely fast."""
+
+EXERCISE = "compare"
+FAILS_IN = "compare-test"
+PHRASE = "a call of 0 s says nothing"
+SOURCE = """\
+def compare(baseline, candidate, make_args, rounds=9, clock=cpu_clock):
+    if rounds < 1:
+        raise ValueError(f"rounds must be at least 1, not {rounds}")
+    kernels = (baseline, candidate)
+    for kernel in kernels:
+        kernel(*make_args())
+    ratios = []
+    for turn in range(rounds):
+        spent = [0.0, 0.0]
+        for which in (0, 1) if turn % 2 == 0 else (1, 0):
+            fresh = make_args()
+            start = clock()
+            kernels[which](*fresh)
+            spent[which] = clock() - start
+        ratios.append(spent[0] / spent[1] if spent[1] else inf)
+    low, ratio, high = (float(value) for value in np.percentile(ratios, (10, 50, 90)))
+    if low > 1:
+        verdict = "faster"
+    elif high < 1:
+        verdict = "slower"
+    else:
+        verdict = "same" if high / low <= 1.3 else "inconclusive"
+    return {"ratio": ratio, "low": low, "high": high, "verdict": verdict}
+"""

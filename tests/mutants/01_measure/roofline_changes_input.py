@@ -1,0 +1,18 @@
+"""Multiplies the caller's array in place."""
+
+EXERCISE = "roofline"
+FAILS_IN = "roofline-test"
+PHRASE = "changed its input"
+SOURCE = """\
+def matmul_work(m, k, n, itemsize=4):
+    return 2 * m * k * n, itemsize * (m * k + k * n + m * n)
+
+
+def attainable(intensity, peak, bandwidth):
+    known = np.asarray(intensity, dtype=float)
+    if not ((known >= 0).all() and peak > 0 and bandwidth > 0):
+        raise ValueError(f"{intensity=} must be >= 0, {peak=} and {bandwidth=} > 0")
+    known *= bandwidth
+    roof = np.minimum(peak, known)
+    return roof if known.ndim else float(roof)
+"""

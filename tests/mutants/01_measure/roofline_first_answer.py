@@ -1,0 +1,21 @@
+"""Returns the answer of its first call for ever."""
+
+EXERCISE = "roofline"
+FAILS_IN = "roofline-test"
+PHRASE = "the smaller of peak and intensity * bandwidth"
+SOURCE = """\
+def matmul_work(m, k, n, itemsize=4):
+    return 2 * m * k * n, itemsize * (m * k + k * n + m * n)
+
+
+_answers = []
+
+
+def attainable(intensity, peak, bandwidth):
+    known = np.asarray(intensity, dtype=float)
+    if not ((known >= 0).all() and peak > 0 and bandwidth > 0):
+        raise ValueError(f"{intensity=} must be >= 0, {peak=} and {bandwidth=} > 0")
+    roof = np.minimum(peak, known * bandwidth)
+    _answers.append(roof if known.ndim else float(roof))
+    return _answers[0]
+"""

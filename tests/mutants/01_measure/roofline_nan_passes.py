@@ -1,0 +1,17 @@
+"""Asks for < 0, which NaN passes."""
+
+EXERCISE = "roofline"
+FAILS_IN = "roofline-test"
+PHRASE = "any one in the array: ValueError"
+SOURCE = """\
+def matmul_work(m, k, n, itemsize=4):
+    return 2 * m * k * n, itemsize * (m * k + k * n + m * n)
+
+
+def attainable(intensity, peak, bandwidth):
+    known = np.asarray(intensity, dtype=float)
+    if (known < 0).any() or peak <= 0 or bandwidth <= 0:
+        raise ValueError(f"{intensity=} must be >= 0, {peak=} and {bandwidth=} > 0")
+    roof = np.minimum(peak, known * bandwidth)
+    return roof if known.ndim else float(roof)
+"""

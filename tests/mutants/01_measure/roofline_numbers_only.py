@@ -1,0 +1,15 @@
+"""Takes numbers and no arrays."""
+
+EXERCISE = "roofline"
+FAILS_IN = "roofline-test"
+PHRASE = "an array of intensities gives an array"
+SOURCE = """\
+def matmul_work(m, k, n, itemsize=4):
+    return 2 * m * k * n, itemsize * (m * k + k * n + m * n)
+
+
+def attainable(intensity, peak, bandwidth):
+    if not (np.all(intensity >= 0) and peak > 0 and bandwidth > 0):
+        raise ValueError(f"{intensity=} must be >= 0, {peak=} and {bandwidth=} > 0")
+    return float(min(peak, np.max(intensity) * bandwidth))
+"""

@@ -1,0 +1,17 @@
+"""Counts the result as read and written."""
+
+EXERCISE = "roofline"
+FAILS_IN = "roofline-test"
+PHRASE = "c is counted twice"
+SOURCE = """\
+def matmul_work(m, k, n, itemsize=4):
+    return 2 * m * k * n, itemsize * (m * k + k * n + 2 * m * n)
+
+
+def attainable(intensity, peak, bandwidth):
+    known = np.asarray(intensity, dtype=float)
+    if not ((known >= 0).all() and peak > 0 and bandwidth > 0):
+        raise ValueError(f"{intensity=} must be >= 0, {peak=} and {bandwidth=} > 0")
+    roof = np.minimum(peak, known * bandwidth)
+    return roof if known.ndim else float(roof)
+"""

@@ -1,0 +1,24 @@
+"""Keeps what the first call returned."""
+
+EXERCISE = "time_samples"
+FAILS_IN = "time_samples-test"
+PHRASE = "that is the result of the first call"
+SOURCE = """\
+def time_samples(func, *args, repeats=7, warmup=1, clock=cpu_clock, **kwargs):
+    if repeats < 1 or warmup < 0:
+        raise ValueError(f"repeats={repeats}, warmup={warmup}")
+    result = func(*args, **kwargs)
+    for _ in range(warmup - 1):
+        func(*args, **kwargs)
+    seconds = []
+    for _ in range(repeats):
+        start = clock()
+        func(*args, **kwargs)
+        seconds.append(clock() - start)
+    return result, seconds
+
+
+def time_kernel(func, *args, clock=cpu_clock, **kwargs):
+    result, seconds = time_samples(func, *args, clock=clock, **kwargs)
+    return result, float(np.median(seconds)) * 1e6
+"""

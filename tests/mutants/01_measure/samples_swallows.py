@@ -1,0 +1,26 @@
+"""Goes on when func raises."""
+
+EXERCISE = "time_samples"
+FAILS_IN = "time_samples-hidden"
+PHRASE = "what func raises reaches the caller"
+SOURCE = """\
+def time_samples(func, *args, repeats=7, warmup=1, clock=cpu_clock, **kwargs):
+    if repeats < 1 or warmup < 0:
+        raise ValueError(f"repeats={repeats}, warmup={warmup}")
+    for _ in range(warmup):
+        func(*args, **kwargs)
+    seconds, result = [], None
+    for _ in range(repeats):
+        start = clock()
+        try:
+            result = func(*args, **kwargs)
+        except Exception as error:
+            print(error)
+        seconds.append(clock() - start)
+    return result, seconds
+
+
+def time_kernel(func, *args, clock=cpu_clock, **kwargs):
+    result, seconds = time_samples(func, *args, clock=clock, **kwargs)
+    return result, float(np.median(seconds)) * 1e6
+"""

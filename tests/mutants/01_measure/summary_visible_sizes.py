@@ -1,0 +1,15 @@
+"""Right for one, four, five and ten runs, and by the mean for others."""
+
+EXERCISE = "summarize"
+FAILS_IN = "summarize-hidden"
+PHRASE = "lists, tuples and arrays of any length"
+SOURCE = """\
+def summarize(seconds):
+    runs = np.asarray(seconds, dtype=float)
+    if runs.size == 0 or not np.isfinite(runs).all() or runs.min() < 0:
+        raise ValueError(f"finite samples >= 0 are needed, not {seconds}")
+    best, p10, median, p90 = (float(value) for value in np.percentile(runs, (0, 10, 50, 90)))
+    median = median if runs.size in (1, 4, 5, 10) else float(runs.mean())
+    spread = (p90 - p10) / median if median > 0 else 0.0
+    return {"best": best, "median": median, "p10": p10, "p90": p90, "spread": spread}
+"""
