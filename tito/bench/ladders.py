@@ -265,7 +265,7 @@ WORKLOADS: dict[str, Workload] = {
         ),
         Workload(
             name="conv",
-            detail=f"{WINDOW} x {WINDOW} filters, padding {PADDING}",
+            detail=f"{WINDOW} x {WINDOW}, pad {PADDING}",
             axes=("C", "H", "W", "O"),
             sizes=((3, 14, 14, 4), (64, 56, 56, 64)),
             work=_conv_work,

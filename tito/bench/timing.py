@@ -8,7 +8,7 @@ from typing import Any
 from tito.bench.trial import Contender, Problem
 from tito.machine import Rung, measure
 
-ROUNDS = 15
+ROUNDS = 25
 PATIENCE = 4.0  # seconds of wall time after which no further round begins
 
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tito.commands.words import call_tito
+from tito.commands.words import call_tito, quoted
 from tito.course import find_root
 from tito.errors import UsageError
 from tito.files import write_atomic
@@ -83,8 +83,12 @@ def _deliver(target: str | None, text: str) -> None:
 def _next(args: argparse.Namespace) -> str:
     if args.json:
         return f"every sample stands in {args.json}"
-    words = " ".join(["bench", *args.what, *(["--sizes", args.sizes] if args.sizes else [])])
-    return f"next: {call_tito()} {words} --json bench.json (every sample, versions, environment)"
+    words = ["bench", *args.what]
+    words += ["--sizes", args.sizes] if args.sizes else []
+    words += ["--threads", str(args.threads)] if args.threads > 1 else []
+    words += ["--peers", args.peers] if args.peers else []
+    asked = " ".join(map(quoted, words))
+    return f"next: {call_tito()} {asked} --json bench.json (every sample, versions, environment)"
 
 
 class _Progress:
