@@ -9,6 +9,7 @@ from functools import cached_property
 
 from tito.errors import UserError
 from tito.grading.batch import Batch, Row
+from tito.grading.book import Kept
 from tito.grading.classroom import Classroom
 from tito.grading.executors import Workers
 from tito.grading.handins import HandIn, Wanted, find_handins
@@ -55,6 +56,8 @@ class Collected:
     ) -> None:
         """Grade these, and write each result as soon as it is there."""
         self.store.remove_torn()
+        # First of all: only so can a later run tell which questions a mended test changes.
+        Kept(self.classroom.root, self.module).keep_master(self.batch.master)
         for _, row in self.batch.stream(handins, workers, self.assignment):
             self.store.put(row.student, self.key(row.handin), row.result)
             progress(row)
