@@ -352,7 +352,7 @@ def test_out_may_be_written():
 
 
 @pytest.mark.parametrize("writes", [(0,), (0, "scale")])
-def test_what_is_said_to_be_written_is_the_rung_s_own(writes):
+def test_what_a_rung_writes_and_others_read_is_its_own(writes):
     x = ones(3)
 
     def in_place(x, scale=None):
@@ -366,7 +366,18 @@ def test_what_is_said_to_be_written_is_the_rung_s_own(writes):
     assert (x == 1).all()
 
 
-def test_an_array_of_results_may_be_shared(machine):
+def test_what_nobody_else_reads_is_written_where_it_lies():
+    source, target = ones(3), np.zeros(3, np.float32)
+
+    def check(result):
+        assert (target == 1).all()
+
+    rung = Rung("copy", np.copyto, (target, source), writes=(0,), check=check)
+    other = Rung("reads", np.copy, (source,))
+    assert [found.left_out for found in measure([rung, other], rounds=1)] == [None, None]
+
+
+def test_an_array_of_results_may_be_shared():
     """Each is checked after its own windows, before another one writes there."""
     out = ones(3)
 

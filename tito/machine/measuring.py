@@ -114,6 +114,8 @@ def measure(
     runners = [_Runner(rung, clock) for rung in rungs]
     with _kept_to(threads):
         for runner in runners:
+            others = [other.rung for other in runners if other is not runner]
+            runner.take_arguments(list(arrays_in([other.inputs for other in others])))
             runner.prepare(timer.SHORTEST_SAMPLE if window is None else window)
         _run_rounds(runners, rounds, patience)
     base = next((r for r in runners if r.rung.name == baseline and not r.left_out), None)
@@ -148,11 +150,26 @@ class _Runner:
     footprint: int = 0
     result: Any = None
     samples: list[float] = field(default_factory=list)
+    args: list[Any] = field(default_factory=list)
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    inputs: Inputs = field(default_factory=lambda: Inputs(()))
     whole: float = 0.0  # CPU time of all threads of the process, in the windows
+
+    def take_arguments(self, read_by_others: list[np.ndarray]) -> None:
+        """What the rung writes is a copy where others read it, so that their inputs stay theirs."""
+
+        def own(key: int | str, value: Any) -> Any:
+            arrays = list(arrays_in(value)) if key in self.rung.writes else []
+            shared = any(np.may_share_memory(a, other) for a in arrays for other in read_by_others)
+            return copied(value) if shared else value
+
+        self.args = [own(position, value) for position, value in enumerate(self.rung.args)]
+        self.kwargs = {name: own(name, value) for name, value in self.rung.kwargs.items()}
+        touch(arrays_in([*self.args, *self.kwargs.values()]))
+        self.inputs = Inputs(self.rung.inputs)
 
     def prepare(self, window: float) -> None:
         """Call it once apart, verify, and find how many calls fill a window."""
-        self._take_arguments()
         self.first_call = self._timed()
         self._verify()
         self.footprint = self.rung.footprint(self.result)
@@ -186,15 +203,6 @@ class _Runner:
             footprint=self.footprint,
             elsewhere=max(0.0, self.whole / own - 1) if self.clock is timer.clock else 0.0,
         )
-
-    def _take_arguments(self) -> None:
-        """What the rung may write is its own, so that the others' inputs stay theirs."""
-        rung = self.rung
-        writes = set(rung.writes)
-        self.args = [copied(v) if i in writes else v for i, v in enumerate(rung.args)]
-        self.kwargs = {k: copied(v) if k in writes else v for k, v in rung.kwargs.items()}
-        touch(arrays_in([*self.args, *self.kwargs.values()]))
-        self.inputs = Inputs(rung.inputs)
 
     def _timed(self) -> float:
         """Seconds of `calls` calls, at least 1e-9 so that rates and ratios stay numbers."""
