@@ -64,23 +64,61 @@ def _bound_by(node: ast.AST) -> Iterator[tuple[str, ast.AST | Import]]:
         yield from [(name, node.args[2])] if name else []
 
 
-def changes(body: Iterable[ast.AST]) -> Iterator[tuple[str, ast.AST]]:
-    """What is put into an object that has a name: ops["m"] = np.dot, K.m = ..., ops.append(...)."""
-    for node in (part for statement in body for part in ast.walk(statement)):
-        if isinstance(node, ast.Assign):
-            targets, values = node.targets, [node.value]
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            targets, values = [node.value.func], _given(node.value)
-            if getattr(node.value.func, "id", "") == "setattr" and len(values) == 3:
-                targets, values = [ast.Attribute(values[0], "")], values[2:]
-            elif called(node.value) == "exec" and len(values) > 1:  # exec(text, names)
-                targets = [ast.Attribute(names, "") for names in values[1:]]
-                values = run_texts(ast.Module([node], []))[0]
-        else:
-            continue
-        for target in targets:
-            if isinstance(target, (ast.Subscript, ast.Attribute)):
-                yield from ((name, value) for name in _base_names(target) for value in values)
+class Change(NamedTuple):
+    """Something that is put into an object that has a name.
+
+    by_call : by a call of a method that need not keep it: ops.append(f), but also np.exp(x, out=y)
+    """
+
+    name: str
+    value: ast.AST
+    by_call: bool
+
+
+def changes(body: Iterable[ast.AST]) -> Iterator[Change]:
+    """What is put into an object that has a name: ops["m"] = np.dot, K.m = ..., ops.append(...).
+
+    In a function names of its own are no global names of other cells: neither the object nor what
+    is put into it.
+    """
+    stack: list[tuple[ast.AST, frozenset[str]]] = [(node, frozenset()) for node in body]
+    while stack:
+        node, local = stack.pop()
+        for change in _changes_by(node):
+            if change.name not in local:
+                yield change._replace(value=_closed(change.value, local))
+        if isinstance(node, (*FUNCTIONS, ast.Lambda)):
+            local |= own_names(node).keys()
+        stack += [(child, local) for child in ast.iter_child_nodes(node)]
+
+
+def _changes_by(node: ast.AST) -> Iterator[Change]:
+    by_call = False
+    if isinstance(node, ast.Assign):
+        targets, values = node.targets, [node.value]
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        targets, values = [node.value.func], _given(node.value)
+        by_call = getattr(node.value.func, "attr", None) not in _PUTTING
+        if getattr(node.value.func, "id", "") == "setattr" and len(values) == 3:
+            targets, values, by_call = [ast.Attribute(values[0], "")], values[2:], False
+        elif called(node.value) == "exec" and len(values) > 1:  # exec(text, names)
+            targets = [ast.Attribute(names, "") for names in values[1:]]
+            values, by_call = run_texts(ast.Module([node], []))[0], False
+    else:
+        return
+    for target in targets:
+        if isinstance(target, (ast.Subscript, ast.Attribute)):
+            for name in _base_names(target):
+                yield from (Change(name, value, by_call) for value in values)
+
+
+def _closed(value: ast.AST, local: frozenset[str]) -> ast.AST:
+    """The same expression where a function's own names mean nothing outside."""
+    used = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)} & local
+    if not used or not isinstance(value, ast.expr):
+        return value
+    parameters = ast.arguments([], [ast.arg(name) for name in sorted(used)], None, [], [], None, [])
+    return ast.fix_missing_locations(ast.copy_location(ast.Lambda(parameters, value), value))
 
 
 class Patch(NamedTuple):

@@ -22,6 +22,7 @@ class Cell:
     """What one cell binds at its top level.
 
     changed : what is put into an object that has a name
+    handed  : what a method of such an object is called with, and may keep
     patched : what may replace a part of any object
     stars   : modules of which all names are imported, with the line
     texts   : calls that run a text which cannot be read here
@@ -31,6 +32,7 @@ class Cell:
     label: str
     defined: dict[str, list[ast.AST]] = field(default_factory=dict)
     changed: dict[str, list[ast.AST]] = field(default_factory=dict)
+    handed: dict[str, list[ast.AST]] = field(default_factory=dict)
     patched: list[Patch] = field(default_factory=list)
     stars: list[tuple[str, int]] = field(default_factory=list)
     texts: list[ast.Call] = field(default_factory=list)
@@ -55,8 +57,9 @@ class Cell:
         for name, node in [*bindings(body), *bound_from_inside(tree, ast.Global)]:
             cell.defined.setdefault(name, []).append(node)
         cell.writes = any(called(n) in _WRITING for n in ast.walk(tree))
-        for name, node in changes(body):
-            cell.changed.setdefault(name, []).append(node)
+        for change in changes(body):
+            table = cell.handed if change.by_call else cell.changed
+            table.setdefault(change.name, []).append(change.value)
         cell.patched = list(patches(body))
         cell.stars = [
             (node.module or "", node.lineno)

@@ -75,6 +75,7 @@ class Names:
         self._stars = [(i, line, star) for i, cell in enumerate(cells) for star, line in cell.stars]
         self._defining = _cells_by_name(cell.defined for cell in cells)
         self._changing = _cells_by_name(cell.changed for cell in cells)
+        self._handing = _cells_by_name(cell.handed for cell in cells)
         self._known: dict[tuple, _Paths] = {}
         self._round: set[tuple] = set()
 
@@ -84,9 +85,14 @@ class Names:
 
     def alive(self, name: str, at: int) -> list[tuple[int, ast.AST | Import]]:
         """What a global name means from cell `at` on: definitions, and what is put into it."""
+        defined = self._definitions(name, at)
         changing = self._changing.get(name, [])
         changed = [(i, node) for i in changing for node in self.cells[i].changed[name]]
-        return self._definitions(name, at) + changed
+        if defined and all(isinstance(node, Import) for _, node in defined):
+            return defined + changed  # np.exp(x, out=y) puts nothing into NumPy
+        handing = self._handing.get(name, [])
+        handed = [(i, node) for i in handing for node in self.cells[i].handed[name]]
+        return defined + changed + handed
 
     def _definitions(self, name: str, at: int) -> list[tuple[int, ast.AST | Import]]:
         """The global definitions of a name that hold from cell `at` on, with their cells."""
