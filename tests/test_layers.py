@@ -50,6 +50,7 @@ LAYERS = [
         "grading.newclass",
         "grading.report",
         "grading.timing",
+        "grading.waiting",
     ],
     ["release"],
     ["commands"],

@@ -109,6 +109,52 @@ def _generate(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _class(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--class",
+        dest="classroom",
+        metavar="FOLDER",
+        help="the class folder (default: the nearest from here upwards)",
+    )
+    parser.add_argument("--course", metavar="FOLDER", help="where the masters of the class lie")
+
+
+def _grade_init(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", metavar="FOLDER", help="new or empty, outside every repository")
+    parser.add_argument("--course", metavar="FOLDER", help="the course whose modules are graded")
+
+
+def _grade_collect(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "source",
+        nargs="?",
+        metavar="SOURCE",
+        help="a download: folder, zip or notebook; without it, look again at what was unmatched",
+    )
+    parser.add_argument(
+        "--module", metavar="NN", help="what the hand-ins are of (default: asked of each notebook)"
+    )
+    parser.add_argument(
+        "--as",
+        dest="whose",
+        action="append",
+        metavar="[FOUND=]ID",
+        help="whose a hand-in is: FOUND as listed, ID as in roster.csv, or - for nobody's",
+    )
+    parser.add_argument(
+        "--handed-in", metavar="TIME", help="when, with zone, where the platform does not say"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="only show what would be collected")
+    _class(parser)
+    _json(parser)
+
+
+def _grade_status(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--module", metavar="NN", help="only this module")
+    _class(parser)
+    _json(parser)
+
+
 def _grade_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "handins",
@@ -216,6 +262,29 @@ def _bench(parser: argparse.ArgumentParser) -> None:
     _csv(parser)
 
 
+def _grade_bench(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--part",
+        action="append",
+        choices=("versus", "growth", "spread", "killed"),
+        help="versus: beside nbgrader; growth: the first and the last of a large class; spread: "
+        "one worker, two, and Dask; killed: ended in the middle and begun again "
+        "(default: all; may be repeated)",
+    )
+    parser.add_argument("--module", metavar="NN", help="(default: 03)")
+    parser.add_argument(
+        "--students", type=int, default=1000, metavar="N", help="in the large class (1000)"
+    )
+    parser.add_argument(
+        "-j", "--jobs", type=int, default=1, metavar="N", help="hand-ins at once in growth (1)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="another class with each number (0)"
+    )
+    parser.add_argument("--engine", choices=("fork", "spawn"), help="how processes start")
+    _json(parser)
+
+
 def _demo(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--keep", metavar="FOLDER", help="leave the course folder there")
 
@@ -259,6 +328,24 @@ COMMANDS: dict[str, tuple[str, str, str, Adder]] = {
     "demo": ("demo:demo", "walk through the whole course in a scratch folder", "tito demo", _demo),
 }
 GRADE: dict[str, tuple[str, str, str, Adder]] = {
+    "init": (
+        "class_folder:grade_init",
+        "make the folder of a class: roster, due times, grade book",
+        "tito grade init ../class",
+        _grade_init,
+    ),
+    "collect": (
+        "class_folder:grade_collect",
+        "take hand-ins from a platform's download into the class folder",
+        "tito grade collect submissions.zip --module 02",
+        _grade_collect,
+    ),
+    "status": (
+        "class_folder:grade_status",
+        "what waits for a person, and what comes next",
+        "tito grade status",
+        _grade_status,
+    ),
     "run": (
         "grade_run:grade_run",
         "grade hand-ins: a table of points and messages",
@@ -276,6 +363,12 @@ GRADE: dict[str, tuple[str, str, str, Adder]] = {
         "marks as a table, or filled into the platform's own sheet",
         "tito grade export --format canvas --module 02 --sheet gradebook.csv",
         _grade_export,
+    ),
+    "bench": (
+        "grade_bench:grade_bench",
+        "what grading a class costs here, beside nbgrader",
+        "tito grade bench --part versus",
+        _grade_bench,
     ),
 }
 

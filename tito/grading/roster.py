@@ -17,7 +17,7 @@ COLUMNS = ("id", "name", "email", "group", "canvas_id", "moodle_id")
 LONGEST = 64
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]*")
 # Names that Windows takes for devices, with any ending: nul.txt is one too.
-_DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+_DEVICES = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com\d|lpt\d) *(\..*)?", re.I | re.S)
 # Between what can be read of a name and its hash. It stands in no plain id, so that a made id
 # never equals a given one.
 _MARK = "~"
@@ -49,8 +49,13 @@ def is_plain(given: str) -> bool:
         len(given) <= LONGEST
         and _PLAIN.fullmatch(given) is not None
         and not given.endswith(".")
-        and not _DEVICES.fullmatch(given)
+        and not is_device(given)
     )
+
+
+def is_device(name: str) -> bool:
+    """Whether Windows takes the name for a device."""
+    return _DEVICES.fullmatch(name) is not None
 
 
 def folder_id(given: str) -> str:

@@ -14,7 +14,7 @@ import struct
 import zipfile
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import BinaryIO
@@ -42,6 +42,7 @@ class Entry:
     read: Callable[[], bytes]
     time: datetime | None = None
     open: Callable[[], BinaryIO] | None = None
+    moved_from: str = ""
 
     @property
     def name(self) -> str:
@@ -49,7 +50,8 @@ class Entry:
 
     @property
     def path(self) -> str:
-        return "/".join(self.parts)
+        """Where it lies in the source."""
+        return self.moved_from or "/".join(self.parts)
 
     @property
     def shown(self) -> str:
@@ -72,7 +74,7 @@ class Entry:
 
     def at(self, *parts: str) -> Entry:
         """The same entry under another path."""
-        return Entry(parts, self.kind, self.read, self.time, self.open)
+        return replace(self, parts=parts, moved_from=self.path)
 
 
 @dataclass(frozen=True)
@@ -387,3 +389,8 @@ def _read_zipped(archive: zipfile.ZipFile, number: int) -> bytes:
 
 def _no_file() -> bytes:
     return refuse("a folder, not a file")
+
+
+def read_kept(parts: tuple[str, ...], path: Path) -> Entry:
+    """A file of the inbox under the name it was handed in by."""
+    return Entry(parts, FILE, lambda: _read_file(path), open=lambda: _open_file(path))

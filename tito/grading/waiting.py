@@ -1,0 +1,186 @@
+"""What in a class folder waits for a person, or for the next command."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import shutil
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from tito.grading.classroom import ROSTER, Classroom
+from tito.grading.collect import inbox
+from tito.grading.judge.result import AMBIGUOUS, BROKEN, GRADED, MISSING
+from tito.grading.store import Store
+
+VERSION = 1
+UNMATCHED, NOT_GRADED, CHANGED, MANUAL = "unmatched", "not graded yet", "changed", "by hand"
+LEFT_OVER = "of nobody"
+# What a person has to settle first, then what the next command does.
+ORDER = (UNMATCHED, AMBIGUOUS, BROKEN, LEFT_OVER, NOT_GRADED, CHANGED, MANUAL, MISSING)
+NARROWEST = 60
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """One thing that is not done: whose, of which module, what, and more about it."""
+
+    what: str
+    student: str
+    module: str
+    why: str = ""
+
+
+def look(classroom: Classroom, modules: list[str] | None = None) -> list[Waiting]:
+    """All that waits, what needs a person first; of these modules, or of all that is known."""
+    if modules is None:
+        modules = sorted({*classroom.modules_collected(), *classroom.settings().modules_due})
+    found = [*_unmatched(classroom, modules), *_left_over(classroom, modules)]
+    for module in modules:
+        found += _of_module(classroom, module)
+    found += _by_hand(classroom, modules)
+    return sorted(found, key=lambda w: ORDER.index(w.what))
+
+
+def _unmatched(classroom: Classroom, modules: list[str]) -> Iterator[Waiting]:
+    for folder in sorted(classroom.unmatched.glob("*")):
+        for record in inbox.records(folder):
+            if not record.module or record.module in modules:
+                yield Waiting(UNMATCHED, record.found, record.module, record.problem or "")
+
+
+def _left_over(classroom: Classroom, modules: list[str]) -> Iterator[Waiting]:
+    """Folders of somebody who is no longer in the roster, or has another id there now."""
+    known = {student.id for student in classroom.roster()}
+    for module in modules:
+        folders = (classroom.root / "submitted").glob(f"*/{_glob(module)}")
+        for folder in sorted(folders):
+            if folder.parent.name not in known:
+                yield Waiting(LEFT_OVER, folder.parent.name, module, f"nobody in {ROSTER}")
+
+
+def _glob(text: str) -> str:
+    return "".join(f"[{c}]" if c in "*?[" else c for c in text)
+
+
+def _of_module(classroom: Classroom, module: str) -> Iterator[Waiting]:
+    store = Store(classroom.results(module))
+    for student in classroom.roster():
+        history = inbox.records(classroom.inbox(module, student.id))
+        path = classroom.submitted(student.id, module)
+        problem = _problem(history)
+        if problem is not None:
+            what, why = problem
+            yield Waiting(what, student.given_id, module, why)
+        if not path.is_file():
+            if problem is None:
+                yield Waiting(MISSING, student.given_id, module, "nothing was handed in")
+            continue
+        yield from _of_grading(store, student.id, student.given_id, module, path)
+
+
+def _problem(history: list[inbox.Record]) -> tuple[str, str] | None:
+    """What is wrong with the hand-in that counts, or with a later one."""
+    best = inbox.newest(history)
+    if best is not None and best.status == BROKEN:
+        return BROKEN, best.problem or ""
+    later = history[history.index(best) + 1 :] if best is not None else history
+    last = next((r for r in reversed(later) if r.notebook is None), None)
+    if last is None:
+        return None
+    status = last.status if last.status in (AMBIGUOUS, BROKEN) else MISSING
+    note = "; the earlier hand-in counts" if best is not None else ""
+    return status, (last.problem or "") + note
+
+
+def _of_grading(
+    store: Store, student: str, shown: str, module: str, path: Path
+) -> Iterator[Waiting]:
+    stored = store.get(student)
+    if stored is None:
+        yield Waiting(NOT_GRADED, shown, module)
+    elif stored.key.handin != hashlib.sha256(path.read_bytes()).hexdigest():
+        yield Waiting(CHANGED, shown, module, "handed in again since it was graded")
+    elif stored.submission["status"] not in (GRADED, BROKEN):
+        yield Waiting(NOT_GRADED, shown, module, stored.submission.get("reason") or "")
+
+
+_OPEN_CELLS = """
+    SELECT student.id, assignment.name, count(*)
+    FROM grade
+    JOIN submitted_notebook ON submitted_notebook.id = grade.notebook_id
+    JOIN submitted_assignment ON submitted_assignment.id = submitted_notebook.assignment_id
+    JOIN assignment ON assignment.id = submitted_assignment.assignment_id
+    JOIN student ON student.id = submitted_assignment.student_id
+    WHERE grade.needs_manual_grade
+    GROUP BY student.id, assignment.name
+"""
+
+
+def _by_hand(classroom: Classroom, modules: list[str]) -> Iterator[Waiting]:
+    """Cells that nobody has graded yet, as the grade book has them."""
+    shown = {student.id: student.given_id for student in classroom.roster()}
+    for student, module, count in sorted(_open_cells(classroom.gradebook)):
+        if module in modules and student in shown:
+            cells = f"{count} cell{'s' if count > 1 else ''}"
+            yield Waiting(MANUAL, shown[student], module, f"{cells} to grade by hand")
+
+
+def _open_cells(book: Path) -> list[tuple[str, str, int]]:
+    """Read without nbgrader, whose import alone takes longer than all the rest."""
+    if not book.is_file():
+        return []
+    try:
+        address = f"{book.resolve().as_uri()}?mode=ro"
+        with contextlib.closing(sqlite3.connect(address, uri=True, timeout=10)) as base:
+            return base.execute(_OPEN_CELLS).fetchall()
+    except sqlite3.Error:  # another version's tables, or locked all the time
+        return []
+
+
+# -- told
+
+
+def table(found: list[Waiting], width: int | None = None) -> str:
+    """A line for each thing; the same thing of many students, without more to say, in one."""
+    if not found:
+        return "nothing waits"
+    width = max(width or shutil.get_terminal_size((110, 24)).columns, NARROWEST)
+    rows = [("student", "module", "what", "why")]
+    rows += [(w.student[:32], w.module, w.what, " ".join(w.why.split())) for w in found]
+    widths = [max(len(row[i]) for row in rows) for i in range(3)]
+    lines = []
+    for row in rows:
+        start = "  ".join(f"{cell:<{size}}" for cell, size in zip(row[:3], widths)) + "  "
+        room = max(width - len(start), 20)
+        text = row[3] if len(row[3]) <= room else row[3][: room - 3] + "..."
+        lines.append((start + text).rstrip())
+    counts = Counter(w.what for w in found)
+    lines.append(", ".join(f"{counts[what]} {what}" for what in ORDER if counts[what]))
+    return "\n".join(lines)
+
+
+def next_step(found: list[Waiting], words: str = "") -> str:
+    """What to type next; `words` are the options that this call had."""
+    kinds = {w.what: w for w in reversed(found)}
+    if UNMATCHED in kinds:
+        whose = kinds[UNMATCHED].student
+        return f'next: tito grade collect --as "{whose}=ID"{words}, or --module NN if that is open'
+    if AMBIGUOUS in kinds:
+        return f"next: tito grade collect THE_FILE --module NN --as ID{words}"
+    if NOT_GRADED in kinds or CHANGED in kinds:
+        return f"next: tito grade run{words}"
+    if MANUAL in kinds:
+        return "next: grade what is left by hand in formgrader (jupyter lab in the class folder)"
+    if BROKEN in kinds or MISSING in kinds:
+        return f"next: write to those whose hand-in is missing or broken; tito grade export{words}"
+    return f"next: tito grade export --format csv{words}"
+
+
+def to_json(found: list[Waiting]) -> str:
+    document = {"version": VERSION, "waiting": [asdict(w) for w in found]}
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
