@@ -27,7 +27,13 @@ LAYERS = [
     ["checks"],
     ["here"],  # what a module's first cell imports
     ["bench"],
-    ["grading.pages", "grading.roster", "grading.spreadsheet", "grading.times"],
+    [
+        "grading.example_handins",
+        "grading.pages",
+        "grading.roster",
+        "grading.spreadsheet",
+        "grading.times",
+    ],
     [
         "grading.classroom",
         "grading.executors",
@@ -52,6 +58,7 @@ LAYERS = [
         "grading.timing",
         "grading.waiting",
     ],
+    ["grading.bench"],
     ["release"],
     ["commands"],
     ["cli"],

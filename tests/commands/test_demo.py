@@ -11,7 +11,7 @@ import pytest
 
 from tests.release.sample import SOLUTION, make_course, make_kit, master
 from tito import cli
-from tito.commands import example_handins
+from tito.grading import example_handins
 from tito.course import Course
 from tito.release import kit
 

@@ -15,10 +15,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import tito
-from tito.commands import example_handins
 from tito.commands.words import call_tito
 from tito.course import Course, ModuleRef, find_course
 from tito.errors import UserError
+from tito.grading import example_handins
 from tito.notebook import Notebook, load
 
 # An endless loop is ended early here, so that nobody waits for the demo.

@@ -181,9 +181,18 @@ def _grade_module(
 
 
 def _write_book(classroom: Classroom, run: Collected) -> None:
+    """The results into nbgrader's grade book, and who has to be looked at by a person."""
     from tito.grading import book
 
-    book.write(classroom, run.module, run.results)
+    results = run.results
+    with Progress("grade book", len(results)) as progress:
+        written = book.write(
+            classroom, run.batch.master, results, files=run.batch.files, progress=progress
+        )
+    if written.waiting:
+        _say(f"{run.module}: {len(written.waiting)} hand-ins wait for points from a person")
+    for student in written.outdated:
+        _say(f"{run.module}: {student} handed in anew meanwhile; call this command again")
 
 
 def _say(text: str) -> None:

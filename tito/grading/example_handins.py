@@ -1,4 +1,4 @@
-"""Hand-ins for the demo, made of a kit's notebook and the course's own solutions."""
+"""Hand-ins made of a student version and the course's own solutions, to try the grading with."""
 
 from __future__ import annotations
 
