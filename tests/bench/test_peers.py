@@ -90,7 +90,12 @@ def test_torch_gets_tensors_and_gives_an_array(torch, workload):
 def test_scipy_does_what_it_has(monkeypatch):
     """SciPy's BLAS stores columns: operands and result are transposed."""
     scipy = {name: types.ModuleType(name) for name in ("scipy.linalg.blas", "scipy.special")}
-    scipy["scipy.linalg.blas"].sgemm = lambda alpha, a, b: alpha * (a @ b)
+
+    def sgemm(alpha, a, b):
+        assert a.flags.f_contiguous and b.flags.f_contiguous  # else SciPy copies them first
+        return np.asfortranarray(alpha * (a @ b))
+
+    scipy["scipy.linalg.blas"].sgemm = sgemm
     scipy["scipy.special"].softmax = lambda x, axis: peers._softmax(x)
     for name, module in scipy.items():
         monkeypatch.setitem(sys.modules, name, module)

@@ -10,6 +10,7 @@ import json
 import os
 import platform
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields
@@ -23,7 +24,8 @@ PREFIXES = ("OPENBLAS_", "OMP_", "MKL_", "NUMBA_", "NUMPY_", "NPY_", "VECLIB_", 
 
 def main() -> None:
     say = _channel()
-    job = json.load(sys.stdin)
+    job = json.loads(sys.stdin.readline())
+    threading.Thread(target=_end_with_the_parent, daemon=True).start()
     # The course folder's package, whatever else is installed.
     sys.path.insert(0, job["root"])
     try:
@@ -34,6 +36,12 @@ def main() -> None:
         say("bug", traceback=traceback.format_exc())  # of ours: what kernels raise is a result
         return
     say("end")
+
+
+def _end_with_the_parent() -> None:
+    """A parent that was killed closes our stdin; no kernel is to run on for nobody."""
+    os.read(0, 1)
+    os._exit(1)
 
 
 def _channel() -> Say:

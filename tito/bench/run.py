@@ -133,7 +133,7 @@ class _Child:
     """The measuring process."""
 
     def __init__(self, job: dict[str, Any], threads: int) -> None:
-        self._job = json.dumps(job).encode()
+        self._job = json.dumps(job).encode() + b"\n"
         self._environment = {**os.environ, **thread_environment(threads)}
         self._lines: queue.Queue[bytes | None] = queue.Queue()
         self._silent = False
@@ -151,13 +151,15 @@ class _Child:
         threading.Thread(target=self._read, daemon=True).start()
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.write(self._job)
-            self._process.stdin.close()
+            self._process.stdin.flush()  # and left open: its end would end the process
         return self
 
     def __exit__(self, *error: object) -> None:
         self._process.kill()
         self._process.wait()
         self._errors.close()
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.close()
 
     def _read(self) -> None:
         for line in self._process.stdout:
