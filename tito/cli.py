@@ -155,6 +155,28 @@ def _grade_status(parser: argparse.ArgumentParser) -> None:
     _json(parser)
 
 
+def _grade_feedback(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--module", metavar="NN", help="of this module")
+    parser.add_argument(
+        "--student", action="append", default=[], metavar="ID", help="only for this one; may repeat"
+    )
+    parser.add_argument(
+        "--out", metavar="FOLDER", help="where the pages go (default: feedback/ of the class)"
+    )
+    parser.add_argument("--moodle", metavar="FILE", help="also a zip that Moodle takes back")
+    _class(parser)
+
+
+def _grade_report(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--module", metavar="NN", help="of this module")
+    parser.add_argument(
+        "--out", metavar="FILE", help="the HTML page (default: in exports/ of the class)"
+    )
+    _class(parser)
+    _json(parser)
+    _csv(parser)
+
+
 def _grade_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "handins",
@@ -363,6 +385,18 @@ GRADE: dict[str, tuple[str, str, str, Adder]] = {
         "marks as a table, or filled into the platform's own sheet",
         "tito grade export --format canvas --module 02 --sheet gradebook.csv",
         _grade_export,
+    ),
+    "feedback": (
+        "giveback:grade_feedback",
+        "a page for each student: points, messages, comments",
+        "tito grade feedback --module 02 --moodle feedback.zip",
+        _grade_feedback,
+    ),
+    "report": (
+        "giveback:grade_report",
+        "how the class did, question by question, and what looks odd",
+        "tito grade report --module 02",
+        _grade_report,
     ),
     "bench": (
         "grade_bench:grade_bench",

@@ -34,14 +34,14 @@ def _export_table(args: argparse.Namespace, classroom: Classroom) -> int:
     for option in ("sheet", "column"):
         if getattr(args, option):
             raise UsageError(f"--{option} goes with --format canvas or moodle")
-    names = [_module_of(classroom, args.module)] if args.module else None
+    names = [graded_module(classroom, args.module)] if args.module else None
     modules, people = read_marks(classroom, names)
     statuses = {
         (m.module, state.student): state.status
         for m in modules
         for state in states(classroom, m.module)
     }
-    master = _master(classroom, modules[0].module) if len(modules) == 1 else None
+    master = master_of_class(classroom, modules[0].module) if len(modules) == 1 else None
     text = table(modules, people, classroom.roster(), statuses, master)
     out = args.out or str(classroom.exports / "grades.csv")
     _deliver(out, text if out == "-" else BYTE_ORDER_MARK + text)
@@ -66,7 +66,7 @@ def _export_sheet(args: argparse.Namespace, classroom: Classroom) -> int:
     path = Path(args.sheet)
     if not path.is_file():
         raise UsageError("no such file", path=path)
-    name = _module_of(classroom, args.module)
+    name = graded_module(classroom, args.module)
     [module], _ = read_marks(classroom, [name])
     filled = fill(
         args.format,
@@ -102,7 +102,7 @@ def _told_of_sheet(args: argparse.Namespace, filled: Filled, out: str) -> str:
     return "\n".join(lines)
 
 
-def _module_of(classroom: Classroom, word: str | None) -> str:
+def graded_module(classroom: Classroom, word: str | None) -> str:
     """The graded module that a word names: "2", "02", "loops", "02_loops"; the only one without."""
     names = sorted(p.name for p in (classroom.root / "source").glob("*") if p.is_dir())
     found = names if word is None else [n for n in names if _is_named(n, word.lower())]
@@ -117,7 +117,7 @@ def _is_named(name: str, word: str) -> bool:
     return word in (name, number, rest) or (word.isdigit() and number == f"{int(word):02d}")
 
 
-def _master(classroom: Classroom, module: str) -> Notebook | None:
+def master_of_class(classroom: Classroom, module: str) -> Notebook | None:
     """The module as it was written to the grade book; None where that was not by us."""
     from tito.notebook import load
 

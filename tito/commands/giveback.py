@@ -1,0 +1,211 @@
+"""`tito grade feedback` and `tito grade report`: a page for each student, one for the class."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import sys
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tito.commands.classes import class_words, the_class
+from tito.errors import UsageError, UserError
+from tito.files import write_atomic
+
+if TYPE_CHECKING:
+    from tito.grading.book import Marks
+    from tito.grading.classroom import Classroom
+    from tito.grading.feedback import Late
+    from tito.grading.roster import Student
+    from tito.grading.store import Stored
+    from tito.notebook import Notebook
+
+
+def grade_feedback(args: argparse.Namespace) -> int:
+    """0 when every student with a result has a page that is up to date."""
+    from tito.commands.marks import graded_module, master_of_class
+    from tito.grading.book import read_marks, states
+    from tito.grading.store import Store
+
+    classroom = the_class(args)
+    module = graded_module(classroom, args.module)
+    students = _asked_for(classroom, args.student)
+    master = master_of_class(classroom, module)
+    if master is None:
+        raise UserError("its master is not in source/", path=classroom.root, hint="tito grade run")
+    [marks], _ = read_marks(classroom, [module])
+    doubts = {state.student: state.doubt for state in states(classroom, module)}
+    store = Store(classroom.results(module))
+    folder = Path(args.out) if args.out else classroom.root / "feedback"
+    pages: dict[str, bytes] = {}
+    without = []
+    for student in students:
+        stored = store.get(student.id)
+        if stored is None:
+            without.append(student.id)
+            continue
+        text = _page(classroom, master, stored, student, marks.students.get(student.id))
+        pages[student.id] = text.encode()
+        write_atomic(folder / student.id / module / f"{module}.html", text)
+    _tell(pages, without, {s: doubts.get(s) for s in pages}, folder)
+    if args.moodle:
+        _pack(args.moodle, classroom, module, pages)
+    return 1 if without else 0
+
+
+def _asked_for(classroom: Classroom, words: list[str]) -> list[Student]:
+    """The students named on the command line, all without any."""
+    roster = classroom.roster()
+    wanted = set(words)
+    if unknown := wanted - {name for s in roster for name in (s.id, s.given_id)}:
+        raise UsageError(f"not in roster.csv: {', '.join(sorted(unknown))}")
+    return [s for s in roster if not wanted or wanted & {s.id, s.given_id}]
+
+
+def _page(
+    classroom: Classroom, master: Notebook, stored: Stored, student: Student, marks: Marks | None
+) -> str:
+    from tito.grading.feedback import Mark, feedback_of, page
+
+    by_person = {}
+    for grade_id, mark in (marks.cells if marks else {}).items():
+        if mark.by_hand or mark.comment:
+            points = mark.points if mark.by_hand else None
+            by_person[grade_id] = Mark(points, mark.comment)
+    return page(
+        feedback_of(
+            master,
+            stored.submission,
+            _graded_file(classroom, stored),
+            student=student.name or student.id,
+            marks=by_person,
+            late=_lateness(classroom, stored, marks),
+        )
+    )
+
+
+def _graded_file(classroom: Classroom, stored: Stored) -> Notebook | None:
+    """The notebook that the result is about; None where it is another one by now, or none."""
+    from tito.grading.judge.submission import read_submission
+
+    path = classroom.submitted(stored.student, stored.module)
+    data = path.read_bytes() if path.is_file() else b""
+    if hashlib.sha256(data).hexdigest() != stored.key.handin:
+        return None
+    try:
+        return read_submission(data)
+    except UserError:
+        return None
+
+
+def _lateness(classroom: Classroom, stored: Stored, marks: Marks | None) -> Late | None:
+    from tito.grading.feedback import Late
+
+    at = classroom.submitted_at(stored.student, stored.module)
+    due = classroom.settings().due(stored.module, stored.student)
+    if at is None:
+        return None
+    seconds = classroom.seconds_late(stored.student, stored.module)
+    return Late(
+        handed_in=_clock(at.astimezone(due.tzinfo) if due else at),
+        due=_clock(due) if due else None,
+        by=_span(seconds) if seconds else None,
+        **({"penalty": marks.penalty} if marks else {}),
+    )
+
+
+def _clock(time: datetime) -> str:
+    return f"{time:%Y-%m-%d %H:%M} ({time.tzname() or 'UTC'})"
+
+
+def _span(seconds: float) -> str:
+    """ "3 days, 4 hours", in the two largest units that are not 0."""
+    left = timedelta(seconds=seconds)
+    found = []
+    for name, unit in (("day", 86400), ("hour", 3600), ("minute", 60)):
+        count, rest = divmod(left, timedelta(seconds=unit))
+        left = rest
+        if count:
+            found.append(f"{count} {name}{'s' if count > 1 else ''}")
+    return ", ".join(found[:2]) or "less than a minute"
+
+
+def _tell(
+    pages: dict[str, bytes], without: list[str], doubts: dict[str, str | None], folder: Path
+) -> None:
+    print(f"{len(pages)} pages in {folder}")
+    for student, why in doubts.items():
+        if why:
+            print(f"  {student}: {why}")
+    if without:
+        print(f"not graded yet, so without a page: {', '.join(without)}")
+    print("next: open some of them, then send them back (--moodle FILE makes the zip Moodle takes)")
+
+
+def _pack(target: str, classroom: Classroom, module: str, pages: dict[str, bytes]) -> None:
+    from tito.grading.book import moodle_zip, participant_folder
+
+    files, left = {}, []
+    for student in classroom.roster():
+        if student.id not in pages:
+            continue
+        if not student.moodle_id:
+            left.append(student.id)
+            continue
+        folder = participant_folder(student.name or student.id, student.moodle_id)
+        files[folder] = {f"{module}.html": pages[student.id]}
+    write_atomic(Path(target), moodle_zip(files))
+    print(f"wrote {target}: {len(files)} students")
+    if left:
+        print(f"without a moodle_id in roster.csv, so not in it: {', '.join(left)}")
+
+
+def grade_report(args: argparse.Namespace) -> int:
+    """`tito grade report`: how the class did, and what a person may want to look at."""
+    from tito.commands.marks import graded_module, master_of_class
+    from tito.grading import overview as over
+    from tito.grading.store import Store
+    from tito.strip import student_version
+
+    if args.json == "-" and args.csv == "-":
+        raise UsageError("--json and --csv cannot both write to stdout; name a file for one")
+    classroom = the_class(args)
+    module = graded_module(classroom, args.module)
+    store = Store(classroom.results(module))
+    results = list(store.results([s.id for s in classroom.roster()]))
+    if not results:
+        raise UserError("nothing is graded yet", path=classroom.root, hint="tito grade run")
+    master = master_of_class(classroom, module)
+    found = over.overview(
+        module,
+        [stored.submission for stored in results],
+        _hand_ins(classroom, results),
+        student_version(master) if master else None,
+        title=module,
+    )
+    quiet = "-" in (args.json, args.csv)
+    for target, text in ((args.json, over.to_json), (args.csv, over.to_csv)):
+        _deliver(target, text(found))
+    out = Path(args.out) if args.out else classroom.exports / f"{module}-report.html"
+    write_atomic(out, over.page(found))
+    if not quiet:
+        print(over.to_text(found))
+        print(f"wrote {out}")
+        print(f"next: open it, then tito grade feedback --module {module}{class_words(args)}")
+    return 0
+
+
+def _hand_ins(classroom: Classroom, results: list[Stored]) -> Iterator[tuple[str, Notebook]]:
+    for stored in results:
+        notebook = _graded_file(classroom, stored)
+        if notebook is not None:
+            yield stored.student, notebook
+
+
+def _deliver(target: str | None, text: str) -> None:
+    if target == "-":
+        sys.stdout.write(text)
+    elif target:
+        write_atomic(Path(target), text)
