@@ -10,18 +10,30 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from datetime import datetime, timezone
 from pathlib import Path
 
 from tito.grading.classroom import ROSTER, Classroom
 from tito.grading.collect import inbox
+from tito.grading.collect.rows import ASIDE, UNMATCHED
 from tito.grading.judge.result import AMBIGUOUS, BROKEN, GRADED, MISSING
 from tito.grading.store import Store
 
 VERSION = 1
-UNMATCHED, NOT_GRADED, CHANGED, MANUAL = "unmatched", "not graded yet", "changed", "by hand"
-LEFT_OVER = "of nobody"
+NO_MODULE, LEFT_OVER = "no module", "of nobody"
+NOT_GRADED, CHANGED, MANUAL = "not graded yet", "changed", "by hand"
 # What a person has to settle first, then what the next command does.
-ORDER = (UNMATCHED, AMBIGUOUS, BROKEN, LEFT_OVER, NOT_GRADED, CHANGED, MANUAL, MISSING)
+ORDER = (
+    UNMATCHED,
+    NO_MODULE,
+    AMBIGUOUS,
+    BROKEN,
+    LEFT_OVER,
+    NOT_GRADED,
+    CHANGED,
+    MANUAL,
+    MISSING,
+)
 NARROWEST = 60
 
 
@@ -38,7 +50,7 @@ class Waiting:
 def look(classroom: Classroom, modules: list[str] | None = None) -> list[Waiting]:
     """All that waits, what needs a person first; of these modules, or of all that is known."""
     if modules is None:
-        modules = sorted({*classroom.modules_collected(), *classroom.settings().modules_due})
+        modules = _modules(classroom)
     found = [*_unmatched(classroom, modules), *_left_over(classroom, modules)]
     for module in modules:
         found += _of_module(classroom, module)
@@ -46,11 +58,20 @@ def look(classroom: Classroom, modules: list[str] | None = None) -> list[Waiting
     return sorted(found, key=lambda w: ORDER.index(w.what))
 
 
+def _modules(classroom: Classroom) -> list[str]:
+    """Those of which something was collected, and those that are overdue."""
+    settings, now = classroom.settings(), datetime.now(timezone.utc)
+    overdue = [name for name in settings.modules_due if now > settings.due(name)]
+    return sorted({*classroom.modules_collected(), *overdue})
+
+
 def _unmatched(classroom: Classroom, modules: list[str]) -> Iterator[Waiting]:
+    """What is nobody's, or of no module; without what a person has set aside."""
     for folder in sorted(classroom.unmatched.glob("*")):
         for record in inbox.records(folder):
-            if not record.module or record.module in modules:
-                yield Waiting(UNMATCHED, record.found, record.module, record.problem or "")
+            if record.status != ASIDE and (not record.module or record.module in modules):
+                what = NO_MODULE if record.student else UNMATCHED
+                yield Waiting(what, record.found, record.module, record.problem or "")
 
 
 def _left_over(classroom: Classroom, modules: list[str]) -> Iterator[Waiting]:
@@ -169,7 +190,9 @@ def next_step(found: list[Waiting], words: str = "") -> str:
     kinds = {w.what: w for w in reversed(found)}
     if UNMATCHED in kinds:
         whose = kinds[UNMATCHED].student
-        return f'next: tito grade collect --as "{whose}=ID"{words}, or --module NN if that is open'
+        return f'next: tito grade collect --as "{whose}=ID"{words}'
+    if NO_MODULE in kinds:
+        return f"next: tito grade collect --module NN{words}"
     if AMBIGUOUS in kinds:
         return f"next: tito grade collect THE_FILE --module NN --as ID{words}"
     if NOT_GRADED in kinds or CHANGED in kinds:

@@ -25,6 +25,8 @@ from tito.grading.collect.sources import FILE, Entry
 NOTE, FILES = "handin.json", "files"
 VERSION = 1
 _NEW = ".new-"
+# The files of a hand-in, by their path in it.
+Contents = dict[tuple[str, ...], bytes]
 MOST_FILES, MOST_BYTES = 2000, 300 << 20
 
 
@@ -70,10 +72,6 @@ class Record:
     @property
     def at(self) -> datetime | None:
         return datetime.fromisoformat(self.handed_in) if self.handed_in else None
-
-    @property
-    def is_kept(self) -> bool:
-        return self.folder is not None
 
     def to_json(self) -> str:
         document = {"version": VERSION, **asdict(self)}
@@ -132,12 +130,22 @@ def _later(one: Record, other: Record) -> Record:
     return one if keys[0] > keys[1] else other
 
 
+def notebook_of(record: Record) -> bytes:
+    """The notebook that is graded."""
+    return (record.folder / FILES / record.notebook).read_bytes()
+
+
+def notebook_digest(record: Record) -> str | None:
+    """Its sha256, as it was when it was collected."""
+    return next((f["sha256"] for f in record.files if f["kept"] == record.notebook), None)
+
+
 # -- keeping
 
 
-def describe(entries: list[Entry], record: Record) -> dict[tuple[str, ...], bytes]:
-    """Read the files of a hand-in into the record; their bytes by path, for `keep`."""
-    contents: dict[tuple[str, ...], bytes] = {}
+def read_files(entries: list[Entry], record: Record) -> Contents:
+    """Read the files of a hand-in and note them; their bytes by path, for `keep`."""
+    contents: Contents = {}
     room = MOST_BYTES
     for entry in entries:
         path = entry.parts[1:] or entry.parts
@@ -171,7 +179,7 @@ def describe(entries: list[Entry], record: Record) -> dict[tuple[str, ...], byte
 _KINDS = {"link": "a link, not followed", "special": "not a regular file"}
 
 
-def keep(record: Record, contents: dict[tuple[str, ...], bytes], folder: Path) -> Record:
+def keep(record: Record, contents: Contents, folder: Path) -> Record:
     """Write a hand-in below `folder`: whole, or not at all."""
     folder.mkdir(parents=True, exist_ok=True)
     new = folder / f"{_NEW}{record.key[:16]}"

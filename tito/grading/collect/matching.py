@@ -107,8 +107,9 @@ class Matcher:
         return Match(why="nobody in roster.csv fits")
 
     def knows(self, name: str) -> bool:
-        """Whether a folder's name is somebody's in the class."""
-        return self.match(Claim(name, name=name)).student is not None
+        """Whether a folder's name is somebody's in the class, or one that a person set aside."""
+        match = self.match(Claim(name, name=name))
+        return match.student is not None or match.aside
 
     def _evidence(self, claim: Claim) -> Iterator[tuple[str, set[Student]]]:
         """(what was compared, who fits), the surest first."""

@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from tito.grading.collect import MISSING, NEW, NEWER, UNCHANGED, Collection, Row
+from tito.grading.collect.rows import NEW, NEWER, UNCHANGED, UNMATCHED, Collection, Row
+from tito.grading.judge.result import AMBIGUOUS, MISSING
 
 VERSION = 1
 MOST_PASSED = 8
@@ -83,19 +84,27 @@ def _waiting(collection: Collection) -> list[str]:
     for row in rows:
         module = f" ({row.module})" if row.module else ""
         lines.append(f"  {_who(row)}{module}: {row.state}, {_text(row)}")
-    if any(row.state == "unmatched" and row.student is None for row in rows):
-        name = next(_who(r) for r in rows if r.state == "unmatched" and r.student is None)
-        lines.append(f'  whose: tito grade collect --as "{name}=ID", or a line in matches.csv;')
-        lines.append(f'  "{name}=-" sets it aside')
-    if any(row.state == "ambiguous" for row in rows):
+    return lines + _how_to_settle(rows)
+
+
+def _how_to_settle(rows: list[Row]) -> list[str]:
+    """What to type for each kind of open question."""
+    lines = []
+    nobodys = [row for row in rows if row.state == UNMATCHED and row.student is None]
+    if nobodys:
+        name = nobodys[0].found
+        lines.append(f'  whose: tito grade collect --as "{name}=ID" (ID - sets it aside)')
+    if any(row.state == UNMATCHED and row.student for row in rows):
+        lines.append("  which module: tito grade collect --module NN")
+    if any(row.state == AMBIGUOUS for row in rows):
         lines.append("  which notebook: tito grade collect THE_FILE --module NN --as ID")
     return lines
 
 
 def to_json(collection: Collection, dry_run: bool = False) -> str:
     """Everything: rows, hand-ins of nobody, what was passed over."""
-    known = [row for row in collection.rows if row.student is not None and row.state != "unmatched"]
-    others = [row for row in collection.rows if row not in known]
+    known = [row for row in collection.rows if row.student and row.state != UNMATCHED]
+    others = [row for row in collection.rows if not row.student or row.state == UNMATCHED]
     document = {
         "version": VERSION,
         "dry_run": dry_run,
