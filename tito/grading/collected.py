@@ -11,6 +11,7 @@ from tito.errors import UserError
 from tito.grading.batch import Batch, Row
 from tito.grading.book import Kept
 from tito.grading.classroom import Classroom
+from tito.grading.collect import inbox
 from tito.grading.executors import Workers
 from tito.grading.handins import HandIn, Wanted, find_handins
 from tito.grading.judge.result import GRADED, MISSING
@@ -71,7 +72,13 @@ class Collected:
                 [found] = find_handins(path, wanted).handins
                 yield replace(found, student=student.id)
             else:
-                yield HandIn(student.id, MISSING, NOTHING)
+                yield self._nothing(student.id)
+
+    def _nothing(self, student: str) -> HandIn:
+        """Why there is no file to grade: collecting may have found what is none."""
+        history = inbox.records(self.classroom.inbox(self.module, student))
+        status, why = inbox.trouble(history) or (MISSING, NOTHING)
+        return HandIn(student, status, why)
 
 
 def _digest(handin: HandIn) -> str:

@@ -17,7 +17,7 @@ from tito.grading.classroom import ROSTER, Classroom
 from tito.grading.collect import inbox
 from tito.grading.collect.rows import ASIDE, UNMATCHED
 from tito.grading.judge.result import AMBIGUOUS, BROKEN, GRADED, MISSING
-from tito.grading.store import Store
+from tito.grading.store import Store, Stored
 
 VERSION = 1
 NO_MODULE, LEFT_OVER = "no module", "of nobody"
@@ -91,43 +91,26 @@ def _glob(text: str) -> str:
 def _of_module(classroom: Classroom, module: str) -> Iterator[Waiting]:
     store = Store(classroom.results(module))
     for student in classroom.roster():
-        history = inbox.records(classroom.inbox(module, student.id))
+        trouble = inbox.trouble(inbox.records(classroom.inbox(module, student.id)))
         path = classroom.submitted(student.id, module)
-        problem = _problem(history)
-        if problem is not None:
-            what, why = problem
-            yield Waiting(what, student.given_id, module, why)
-        if not path.is_file():
-            if problem is None:
-                yield Waiting(MISSING, student.given_id, module, "nothing was handed in")
-            continue
-        yield from _of_grading(store, student.id, student.given_id, module, path)
+        if trouble is not None:
+            yield Waiting(trouble[0], student.given_id, module, trouble[1])
+        if path.is_file():
+            for what, why in _of_grading(store.get(student.id), path):
+                if trouble is None or what != trouble[0]:
+                    yield Waiting(what, student.given_id, module, why)
+        elif trouble is None:
+            yield Waiting(MISSING, student.given_id, module, "nothing was handed in")
 
 
-def _problem(history: list[inbox.Record]) -> tuple[str, str] | None:
-    """What is wrong with the hand-in that counts, or with a later one."""
-    best = inbox.newest(history)
-    if best is not None and best.status == BROKEN:
-        return BROKEN, best.problem or ""
-    later = history[history.index(best) + 1 :] if best is not None else history
-    last = next((r for r in reversed(later) if r.notebook is None), None)
-    if last is None:
-        return None
-    status = last.status if last.status in (AMBIGUOUS, BROKEN) else MISSING
-    note = "; the earlier hand-in counts" if best is not None else ""
-    return status, (last.problem or "") + note
-
-
-def _of_grading(
-    store: Store, student: str, shown: str, module: str, path: Path
-) -> Iterator[Waiting]:
-    stored = store.get(student)
+def _of_grading(stored: Stored | None, path: Path) -> Iterator[tuple[str, str]]:
+    """What a collected file still needs."""
     if stored is None:
-        yield Waiting(NOT_GRADED, shown, module)
+        yield NOT_GRADED, ""
     elif stored.key.handin != hashlib.sha256(path.read_bytes()).hexdigest():
-        yield Waiting(CHANGED, shown, module, "handed in again since it was graded")
-    elif stored.submission["status"] not in (GRADED, BROKEN):
-        yield Waiting(NOT_GRADED, shown, module, stored.submission.get("reason") or "")
+        yield CHANGED, "another file than the one that was graded"
+    elif stored.submission["status"] != GRADED:
+        yield BROKEN, stored.submission.get("reason") or ""
 
 
 _OPEN_CELLS = """

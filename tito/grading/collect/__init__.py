@@ -37,7 +37,8 @@ def collect(
         collector.take(unit, source.resolve().name)
         if progress:
             progress(number, len(units))
-    return Collection(collector.finish(), finder.passed, {unit.claim.found for unit in units})
+    found = {unit.claim.found for unit in units}
+    return Collection(collector.finish(), [*finder.passed, *collector.passed], found)
 
 
 def collect_again(collector: Collector) -> Collection:

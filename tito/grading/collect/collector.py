@@ -55,6 +55,7 @@ class Collector:
         self.now = datetime.now(timezone.utc).replace(microsecond=0)
         self._places: dict[tuple[str, str], _Place] = {}
         self._of_nobody: list[Row] = []
+        self.passed: list[Passed] = []
 
     def take(self, unit: Unit, source: str, kept: Record | None = None) -> None:
         """Keep one hand-in where it belongs.
@@ -72,7 +73,9 @@ class Collector:
             if kept is not None:
                 record = _as_kept(record, kept)
             record.student = match.student.id if match.student else ""
-            if match.student is None or part.module is None:
+            if not record.files and not record.left_out:
+                self.passed.append(Passed(record.found, "an empty folder"))
+            elif match.student is None or part.module is None:
                 self._keep_aside(record, contents, match, part.why)
             else:
                 self._keep(record, contents, match)
@@ -143,8 +146,6 @@ class Collector:
         if known is not None:
             self._repeat(known, record)
             return
-        if not record.files and not record.left_out:
-            return  # an empty folder
         if match.by not in _PLAIN_MATCHES:
             record.remarks.append(f"matched by its {match.by}: {record.found}")
         if not self.dry_run:
@@ -207,7 +208,8 @@ class Collector:
         if best is None:
             last = place.history[-1]
             row = _row(last.status, last, student, last.problem)
-            row.remarks += last.left_out[:3]
+            told = f"{row.why} {row.remarks}"
+            row.remarks += [t for t in last.left_out[:3] if t.partition(":")[0] not in told]
             return row
         at, remark = lateness.counted_time(best, self.settings, student.id)
         if not self.dry_run:

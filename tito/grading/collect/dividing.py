@@ -60,7 +60,7 @@ class Divider:
         if module is None:
             return Part(None, entries, Choice(), "which module? no notebook in it says so")
         wanted = next(w for w in self.modules if w.name == module)
-        return Part(module, entries, choose(entries, wanted, troubles))
+        return Part(module, entries, _chosen(entries, wanted, troubles))
 
     def _only_part(self, entries: list[Entry], troubles: list[str]) -> Part:
         """Everything is for the module asked for, but a notebook that holds another one."""
@@ -69,7 +69,7 @@ class Divider:
         if others and not any(e.is_notebook for e in fitting):
             names = ", ".join(sorted(set(others.values())))
             return Part(None, entries, Choice(), f"it is a notebook of {names}")
-        choice = choose(fitting, self.only, troubles)
+        choice = _chosen(fitting, self.only, troubles)
         choice.remarks += [f"not looked at: {'/'.join(p[1:])}, of {m}" for p, m in others.items()]
         return Part(self.only.name, entries, choice)
 
@@ -93,3 +93,10 @@ class Divider:
         most = max(shares.values(), default=0.0)
         best = [name for name, value in shares.items() if value == most]
         return best[0] if most >= 0.5 and len(best) == 1 else None
+
+
+def _chosen(entries: list[Entry], wanted: Wanted, troubles: list[str]) -> Choice:
+    choice = choose(entries, wanted, troubles)
+    if choice.entry and wanted.grade_ids and share(choice.entry, wanted.grade_ids) == 0:
+        choice.remarks.append(f"none of its cells is marked as one of {wanted.name}")
+    return choice

@@ -21,6 +21,7 @@ from tito.errors import UserError
 from tito.files import write_atomic
 from tito.grading.collect.names import safe_paths
 from tito.grading.collect.sources import FILE, Entry
+from tito.grading.judge.result import BROKEN
 
 NOTE, FILES = "handin.json", "files"
 VERSION = 1
@@ -114,6 +115,19 @@ def newest(history: list[Record]) -> Record | None:
     by time, else by the order in which they were collected."""
     with_notebook = [r for r in history if r.notebook is not None]
     return reduce(_later, with_notebook) if with_notebook else None
+
+
+def trouble(history: list[Record]) -> tuple[str, str] | None:
+    """(status, why) of the hand-in that counts where it cannot be graded, or of a later one."""
+    best = newest(history)
+    if best is not None and best.status == BROKEN:
+        return BROKEN, best.problem or ""
+    at = next((i for i, r in enumerate(history) if r is best), -1)
+    last = next((r for r in reversed(history[at + 1 :]) if r.notebook is None), None)
+    if last is None:
+        return None
+    note = "; the earlier hand-in counts" if best is not None else ""
+    return last.status, (last.problem or "") + note
 
 
 def _later(one: Record, other: Record) -> Record:
