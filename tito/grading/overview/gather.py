@@ -50,14 +50,15 @@ def overview(
     handed_out : what students were given, to tell their own words from it
     """
     graded = [record for record in records if record["status"] == GRADED]
+    asked = questions(graded)
     own = {name: traits(nb, handed_out) for name, nb in hand_ins} if handed_out else {}
     return Overview(
         module=module,
         title=title or module,
         statuses=dict(Counter(record["status"] for record in records).most_common()),
         points=sorted(float(record["points"]) for record in graded),
-        max_points=float(max((record["max_points"] for record in records), default=0)),
-        questions=questions(graded),
+        max_points=sum(q.max_points for q in asked if q.asked),
+        questions=asked,
         oddities=oddities(records),
         likeness=likeness(own),
     )

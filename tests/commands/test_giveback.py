@@ -1,0 +1,117 @@
+"""grade feedback and grade report, on a class whose grade book is written."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.grading.book.sample import HANDINS, NAME, RIGHT, TIMES, Class, hand_in, master, row
+from tito import cli
+
+pytest.importorskip("nbgrader")
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory) -> Path:
+    from tito.grading.book import write
+
+    own = Class(tmp_path_factory.mktemp("give") / "class")
+    own.grade_all()
+    write(own.room, master(), own.results())
+    return own.root
+
+
+@pytest.fixture
+def own(graded, tmp_path) -> Class:
+    import shutil
+
+    return Class.at(shutil.copytree(graded, tmp_path / "class"))
+
+
+def run(*words: str) -> int:
+    return cli.main(["grade", *words])
+
+
+def page_of(own: Class, student: str) -> str:
+    return (own.root / "feedback" / student / NAME / f"{NAME}.html").read_text("utf-8")
+
+
+def test_each_graded_student_has_a_page(own, capsys):
+    own.give("ann", "reflect-1", 1.5, "well *said*")
+    assert run("feedback", "--class", str(own.root)) == 1
+    out = capsys.readouterr().out
+    assert "3 pages in" in out and "without a page: dua" in out and "\nnext: " in out
+    text = page_of(own, "ann")
+    assert "Arendt, Ann" in text and "well <em>said</em>" in text
+    assert "graded by a person" in text and "1.5 of 2" in text
+    assert "Handed in 2026-11-30 11:00" in text and " late" not in text
+    assert "Each step waits, a &lt; b &amp; c." in text
+    for secret in ("Each step waits for the one before", "total([]) == 0"):
+        assert secret not in text
+
+
+def test_a_late_page_says_what_it_cost(own):
+    run("feedback", "--class", str(own.root), "--student", "ben")
+    text = page_of(own, "ben")
+    assert "23 hours late: 3 points off in text
+    assert not (own.root / "feedback" / "ann").exists()
+
+
+def test_an_extension_is_no_lateness(own):
+    assert run("feedback", "--class", str(own.root), "--student", "cem") == 0
+    assert " late" not in page_of(own, "cem")
+
+
+def test_a_newer_hand_in_is_not_shown_as_the_graded_one(own, capsys):
+    own.collect("ann", hand_in({**RIGHT, "total": "NEWER = 1"}), TIMES["ann"])
+    run("feedback", "--class", str(own.root), "--student", "ann")
+    assert "ann: handed in anew" in capsys.readouterr().out
+    assert "NEWER" not in page_of(own, "ann")
+
+
+def test_the_zip_for_moodle_holds_every_page(own, tmp_path, capsys):
+    target = tmp_path / "feedback.zip"
+    run("feedback", "--class", str(own.root), "--moodle", str(target))
+    with zipfile.ZipFile(io.BytesIO(target.read_bytes())) as archive:
+        names = archive.namelist()
+        assert len(names) == 3 and all(name.endswith(f"/{NAME}.html") for name in names)
+        assert "Arendt, Ann_2001_assignfeedback_file" in " ".join(names)
+        assert archive.read(names[0]).decode() == page_of(own, "ann")
+
+
+@pytest.mark.parametrize("words", [("--student", "eve"), ("--module", "99")])
+def test_a_wrong_word_writes_nothing(own, words, capsys):
+    assert run("feedback", "--class", str(own.root), *words) == 2
+    assert not list((own.root / "feedback").rglob("*.html"))
+
+
+def test_the_report_of_a_class(own, capsys):
+    assert run("report", "--class", str(own.root)) == 0
+    out = capsys.readouterr().out
+    assert f"{NAME}: 3 students, 3 graded" in out and "total-hidden" in out
+    text = (own.root / "exports" / f"{NAME}-report.html").read_text("utf-8")
+    assert "<svg" in text and "total-hidden" in text
+
+
+def test_the_report_for_programs_prints_nothing_else(own, tmp_path, capsys):
+    words = ("report", "--class", str(own.root), "--out", str(tmp_path / "r.html"))
+    assert run(*words, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["module"] == NAME
+    assert run(*words, "--csv", str(tmp_path / "r.csv")) == 0
+    assert (tmp_path / "r.csv").read_text("utf-8").count("\n") == 7
+    assert run(*words, "--csv", "--json") == 2
+
+
+def test_students_who_share_their_words_are_named(own, capsys):
+    word = "kitten_tally = [0]  # my favourite kitten counter"
+    for student in ("ann", "cem"):
+        own.collect(student, hand_in({**HANDINS[student], "own": word}), TIMES[student])
+        own.grade(student, row(student))
+    run("report", "--class", str(own.root), "--json")
+    pairs = json.loads(capsys.readouterr().out)["likeness"]["pairs"]
+    assert {pairs[0]["first"], pairs[0]["second"]} == {"ann", "cem"}
+    assert "name kitten_tally" in pairs[0]["shared"]
