@@ -35,6 +35,7 @@ def test_all_is_well_in_a_kit(own, capsys):
         "jupyter",
         "blas",
         "cpu",
+        "memory",
         "sandbox",
     ]
     assert str(own.root / "tinykernels") in lines[3]
@@ -138,3 +139,26 @@ def test_another_jupyter_on_the_path_is_told(own, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(other.parent))
     finding = checkup.jupyter(own)
     assert finding.state == NOTE and finding.cure == "start it with tito lab"
+
+
+def test_what_the_machine_does_not_tell_is_unknown(monkeypatch):
+    """A container without /sys: no check fails for it."""
+    import tito.machine
+    from tito.machine import Facts
+
+    nothing = Facts(None, None, "Plan9", "3.13.0", None, None, None, None)
+    monkeypatch.setattr(tito.machine, "facts", lambda: nothing)
+    found = checkup.memory(None)
+    assert (found.state, found.text) == ("ok", "caches unknown, memory unknown")
+    assert found.facts == {"caches": [], "memory": None}
+    assert checkup.cpu(None).text == "unknown model, None usable, Plan9"
+
+
+def test_caches_are_told_with_who_shares_them(monkeypatch):
+    import tito.machine
+    from tito.machine import Cache, Facts
+
+    caches = (Cache(1, "data", 2**15, 64, 1), Cache(2, "unified", 2**20, 64, 4))
+    some = Facts("CPU", 4, "Linux", "3.13.0", None, None, None, None, caches, (), 2**33)
+    monkeypatch.setattr(tito.machine, "facts", lambda: some)
+    assert checkup.memory(None).text == "L1 32 KiB, L2 1 MiB (shared by 4), 8 GiB memory"

@@ -71,6 +71,7 @@ def examine() -> list[Finding]:
         jupyter,
         blas,
         cpu,
+        memory,
         sandbox,
     )
     return [_guarded(check, course) for check in checks]
@@ -287,23 +288,24 @@ def cpu(course: Course | None) -> Finding:
     """The processor, how many of it this process may use, and its instruction sets."""
     from tito.machine import facts
 
-    machine, features = facts(), cpu_features()
+    machine = facts()
     text = f"{machine.cpu or 'unknown model'}, {machine.cores} usable, {machine.system}"
-    if features:
-        text += "; " + " ".join(features)
-    known = {"model": machine.cpu, "cores": machine.cores, "features": features}
+    if machine.features:
+        text += "; " + " ".join(machine.features)
+    known = {"model": machine.cpu, "cores": machine.cores, "features": list(machine.features)}
     return Finding("cpu", OK, text, facts=known)
 
 
-def cpu_features() -> list[str]:
-    """The instruction sets that NumPy found; those that kernels of the course can use."""
-    try:
-        from numpy._core._multiarray_umath import __cpu_features__ as found
-    except ImportError:
-        return []
-    wanted = ("SSE42", "AVX", "F16C", "FMA3", "AVX2", "AVX512F", "AVX512_SKX", "AVX512_ICL")
-    arm = ("NEON", "ASIMD", "ASIMDHP", "ASIMDDP", "SVE")
-    return [name for name in (*wanted, *arm) if found.get(name)]
+def memory(course: Course | None) -> Finding:
+    """The caches, from the core outwards, and the memory that this process may use."""
+    from tito.machine import facts
+    from tito.machine.caches import size_text
+
+    machine = facts()
+    known = {"caches": [asdict(cache) for cache in machine.caches], "memory": machine.memory}
+    parts = [str(cache) for cache in machine.caches] or ["caches unknown"]
+    parts.append(f"{size_text(machine.memory)} memory" if machine.memory else "memory unknown")
+    return Finding("memory", OK, ", ".join(parts), facts=known)
 
 
 def sandbox(course: Course | None) -> Finding:

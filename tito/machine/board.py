@@ -91,7 +91,7 @@ class Scoreboard:
         return found[0]
 
     def __str__(self) -> str:
-        notes = [*self._notes(), self._machine_line()]
+        notes = [*self._notes(), *self._machine_lines()]
         wrapped = [line for note in notes for line in textwrap.wrap(note, WIDTH)]
         return "\n".join([*self._table(), "", *wrapped])
 
@@ -152,17 +152,14 @@ class Scoreboard:
                 " unset it and start Python again for a fair comparison with NumPy."
             )
 
-    def _machine_line(self) -> str:
+    def _machine_lines(self) -> Iterator[str]:
         known = self.machine
-        core = f" {known.blas_core}" if known.blas_core else ""
-        return "; ".join(
-            [
-                known.cpu or "unknown CPU",
-                f"instruction set {instruction_set()}",
-                f"BLAS {known.blas or 'unknown'}{core}",
-                f"one thread, CPU time, {self.rounds} rounds",
-            ]
+        yield (
+            f"{known.cpu or 'unknown CPU'}; instruction set {instruction_set()}; one thread, "
+            f"CPU time, {self.rounds} rounds"
         )
+        core = f", core type {known.blas_core}" if known.blas_core else ""
+        yield f"NumPy {known.numpy or 'unknown'} with BLAS {known.blas or 'unknown'}{core}"
 
 
 def scoreboard(
