@@ -57,7 +57,7 @@ def test_each_graded_student_has_a_page(own, capsys):
 def test_a_late_page_says_what_it_cost(own):
     run("feedback", "--class", str(own.root), "--student", "ben")
     text = page_of(own, "ben")
-    assert "23 hours late: 3 points off in text
+    assert "23 hours late: 3 points off" in text
     assert not (own.root / "feedback" / "ann").exists()
 
 
