@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -202,11 +203,21 @@ class Class:
         for name, text in (("course.toml", COURSE), ("roster.csv", ROSTER)):
             (root / name).write_text(text, encoding="utf-8")
         (root / "nbgrader_config.py").write_text(CONFIG)
+        self._look(root)
+        for student, answers in HANDINS.items():
+            self.collect(student, hand_in(answers), TIMES[student])
+
+    @classmethod
+    def at(cls, root: Path) -> Class:
+        """The class folder that is there."""
+        own = cls.__new__(cls)
+        own._look(root)
+        return own
+
+    def _look(self, root: Path) -> None:
         self.root = root
         self.room = Classroom.open(root)
         self.store = Store(self.room.results(NAME))
-        for student, answers in HANDINS.items():
-            self.collect(student, hand_in(answers), TIMES[student])
 
     def collect(self, student: str, data: bytes, time: str) -> None:
         path = self.room.submitted(student, NAME)
@@ -241,17 +252,44 @@ class Class:
         return self.store.results([s.id for s in self.room.roster()])
 
     def dump(self) -> list[str]:
-        return dump(self.room.gradebook)
+        with closing(sqlite3.connect(self.room.gradebook)) as db:
+            return list(db.iterdump())
+
+    def query(self, sql: str, *values: Any) -> list[tuple]:
+        with closing(sqlite3.connect(self.room.gradebook)) as db:
+            return db.execute(sql, values).fetchall()
+
+    def change(self, sql: str, *values: Any) -> None:
+        """As a person in formgrader does."""
+        with closing(sqlite3.connect(self.room.gradebook)) as db:
+            assert db.execute(sql, values).rowcount == 1
+            db.commit()
+
+    def give(self, student: str, cell: str, points: float, comment: str | None = None) -> None:
+        """A person's points, and a comment where the cell is the student's."""
+        self.change(
+            f"UPDATE grade SET manual_score=?, needs_manual_grade=0 WHERE {OF}",
+            *(points, student, cell, "GradeCell"),
+        )
+        if comment:
+            self.change(
+                f"UPDATE comment SET manual_comment=? WHERE {OF}",
+                *(comment, student, cell, "SolutionCell"),
+            )
+
+    def grade_row(self, student: str, cell: str) -> tuple:
+        """(automatic points, a person's, extra credit, whether it waits)"""
+        columns = "auto_score, manual_score, extra_credit, needs_manual_grade"
+        sql = f"SELECT {columns} FROM grade WHERE {OF}"
+        [row] = self.query(sql, student, cell, "GradeCell")
+        return row
 
 
-def dump(path: Path) -> list[str]:
-    with sqlite3.connect(path) as db:
-        return list(db.iterdump())
-
-
-def query(path: Path, sql: str, *values: Any) -> list[tuple]:
-    with sqlite3.connect(path) as db:
-        return db.execute(sql, values).fetchall()
+# The grade or comment of (student, cell, kind of cell).
+OF = """notebook_id IN (
+    SELECT n.id FROM submitted_notebook n JOIN submitted_assignment a ON a.id = n.assignment_id
+    WHERE a.student_id = ?
+) AND cell_id IN (SELECT id FROM base_cell WHERE name = ? AND type = ?)"""
 
 
 def autograded(root: Path, student: str) -> Notebook:

@@ -26,6 +26,7 @@ from tito.strip import student_version
 
 NOT_THERE = "# This was not in the hand-in."
 NO_ANSWER = "*This was not in the hand-in.*"
+_RED, _PLAIN = "\x1b[1;31m", "\x1b[0m"
 NOTES_SOURCE = "# What the grader noted about this hand-in"
 
 
@@ -219,7 +220,7 @@ def _output(result: dict[str, Any]) -> dict[str, Any]:
         "output_type": "error",
         "ename": result["status"],
         "evalue": message.partition("\n")[0],
-        "traceback": [words, *message.split("\n")],
+        "traceback": [f"{_RED}{words}{_PLAIN}", *message.split("\n")],
     }
 
 

@@ -109,11 +109,10 @@ class Book:
     def _check_version(self) -> None:
         from sqlalchemy import inspect, text
 
-        with self._engine.connect() as connection:
-            there = set(inspect(connection).get_table_names())
-            if there and "alembic_version" in there:
-                version = connection.execute(text("SELECT version_num FROM alembic_version"))
-                if version.scalar() == _newest_version():
+        with self.transaction() as session:
+            if inspect(session.connection()).has_table("alembic_version"):
+                version = session.execute(text("SELECT version_num FROM alembic_version")).scalar()
+                if version == _newest_version():
                     return
         raise UserError(
             "this grade book was made by another version of nbgrader",
