@@ -75,6 +75,13 @@ def test_several_threads_are_timed_by_the_wall_and_that_is_said():
     assert "roof 200 GFLOP/s, the peak of 2 cores" in shown
 
 
+def test_a_busy_machine_is_told_from_a_slow_rung():
+    busy = [row("a", 1, 9, 1), row("b", 1, 1, 1)]
+    assert "measure again when the machine is quiet" in text(report(threads=2, gemm=busy))
+    assert "is quiet" not in text(report(threads=2, gemm=busy[1:]))
+    assert "is quiet" not in text(report(threads=1, gemm=busy))  # CPU time does not see them
+
+
 def test_a_core_type_that_hides_the_best_kernels_is_warned_of():
     hidden = report(machine={**MACHINE, "hidden_core": "SkylakeX"})
     warning = core_warning(hidden.machine)

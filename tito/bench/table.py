@@ -13,6 +13,7 @@ from tito.bench.roofline import ABOVE, COMPUTE, quantity
 from tito.machine.timer import seconds_text
 
 NARROWEST, WIDEST = 100, 120
+BUSY = 0.5  # a spread by the wall clock that says more of other programs than of the rung
 _HEADS = ("p50", "p95", "p99")
 
 
@@ -141,6 +142,11 @@ def notes(table: Table, machine: Machine) -> list[str]:
         found.append(f"  first call, apart from the times (it compiles or loads): {words}")
     if over := table.above(machine):
         found.append(f"  ! {', '.join(over)}: {ABOVE}")
+    if machine.threads > 1 and any(row.spread > BUSY for row in table.timed):
+        found.append(
+            "  the spread is large: other programs had the cores, which the wall clock counts; "
+            "measure again when the machine is quiet"
+        )
     if not [row for row in table.rows if not row.library]:
         found.append("  the package of this course folder has no kernel for it yet")
     return found
