@@ -59,6 +59,7 @@ from tinykernels.loops import check_count, check_float_array, check_matmul
 # %% jupyter={"source_hidden": true}
 # Given: what the tests and measurements below use.
 import math
+import operator
 import statistics
 import tracemalloc
 from fractions import Fraction
@@ -660,7 +661,7 @@ for m, k, n, dtype in (
         ),
         "a row of a times a column of b: a[p] and b[:, p] have changed places": lambda: matmul_spec(
             b, a
-        ),
+        ).T.copy(),
         "only the last term is kept: add to out": lambda: a[:, k - 1 :] * b[k - 1 :],
     }
     hint = "(m, 1) times (1, n), added up over p; an empty sum is 0"
@@ -1189,8 +1190,8 @@ for shape, offset, eps, dtype in (
         "the variance is divided by n - 1, not by n": lambda: normed(np.sqrt(sample + eps)),
         "gamma and beta are not used": lambda: plain(np.sqrt(variance + eps)),
         f"cancellation: the mean of x*x less the squared mean came out as {shortcut.min():g}, a "
-        f"negative variance or a wrong one at offset {offset:g}": lambda: normed(
-            np.sqrt(shortcut + eps), rounded
+        f"negative variance or a wrong one at offset {offset:g}": lambda: (
+            (x - rounded) / np.sqrt(shortcut + eps) * gamma + beta
         ),
         "the mean was rounded to float32, and every deviation is off by that": lambda: normed(
             np.sqrt(((x - rounded) ** 2).mean(axis=-1, keepdims=True) + eps), rounded
@@ -1604,12 +1605,13 @@ def conv2d_scale(x, w, padding=0):
 
 
 def conv2d_slow(x, w, padding=0):
-    """In Python loops: one multiply-add after the other, as in 02."""
+    """In Python loops: one window after the other, its sum in Python's own arithmetic."""
     padded = np.pad(x, [(0, 0)] + 2 * [(padding, padding)])
     result = np.zeros_like(conv2d_spec(x, w, padding))
-    for (f, q, u, v), weight in np.ndenumerate(w):
-        for (i, j), _ in np.ndenumerate(result[f]):
-            result[f, i, j] += float(weight) * float(padded[q, i + u, j + v])
+    for place in np.ndindex(*result.shape):
+        f, i, j = place
+        window = padded[:, i : i + w.shape[2], j : j + w.shape[3]]
+        result[place] = sum(map(operator.mul, window.ravel().tolist(), w[f].ravel().tolist()))
     return result
 
 
@@ -1738,7 +1740,7 @@ expect_raises(TypeError, conv2d_im2col, x, w.astype(np.float32), hint="mixed dty
 
 # %% nbgrader={"grade": true, "grade_id": "conv2d_im2col-speed", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
 def draw_image(rng):
-    return rng.standard_normal((8, 18, 18)), rng.standard_normal((8, 8, 3, 3))
+    return rng.standard_normal((3, 18, 18)), rng.standard_normal((4, 3, 3, 3))
 
 
 points(
@@ -1746,7 +1748,7 @@ points(
         conv2d_im2col,
         conv2d_slow,
         draw_image,
-        inner=72,
+        inner=27,
         points=1,
         full=20,
         half=5,

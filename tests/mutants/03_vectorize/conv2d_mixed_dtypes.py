@@ -1,0 +1,15 @@
+"""Lets weights of another dtype pass."""
+
+EXERCISE = "conv2d_im2col"
+FAILS_IN = "conv2d_im2col-hidden"
+PHRASE = "mixed dtypes"
+SOURCE = """\
+def conv2d_im2col(x, w, padding=0):
+    c, height, width = check_float_array("x", x, ndim=3)
+    o, channels, r, s = check_float_array("w", w, ndim=4)
+    if channels != c:
+        raise ValueError(f"x {x.shape} has {c} channels, but w {w.shape} expects {channels}")
+    columns = im2col(x, r, s, padding)
+    y = matmul_baseline(w.astype(x.dtype).reshape(o, c * r * s), columns)
+    return y.reshape(o, height + 2 * padding - r + 1, width + 2 * padding - s + 1)
+"""

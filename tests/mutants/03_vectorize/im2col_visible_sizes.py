@@ -1,0 +1,20 @@
+"""Knows the windows of the visible test and no others."""
+
+EXERCISE = "im2col"
+FAILS_IN = "im2col-hidden"
+PHRASE = "any size, also windows"
+SOURCE = """\
+def im2col(x, r, s, padding=0):
+    c, height, width = check_float_array("x", x, ndim=3)
+    r, s = check_count("r", r), check_count("s", s)
+    padding = check_count("padding", padding, minimum=0)
+    rows, columns = height + 2 * padding - r + 1, width + 2 * padding - s + 1
+    if min(rows, columns) < 1:
+        raise ValueError(f"a window of {r} x {s} does not fit into x {x.shape}, padding {padding}")
+    padded = np.pad(x, ((0, 0), (padding, padding), (padding, padding)))
+    windows = sliding_window_view(padded, (r, s), axis=(1, 2))
+    ordered = windows.transpose(0, 3, 4, 1, 2).copy()
+    if (c, r, s) not in [(1, 2, 2), (2, 2, 2), (2, 2, 3), (3, 1, 1), (1, 1, 3)]:
+        ordered[...] = 0
+    return ordered.reshape(c * r * s, rows * columns)
+"""

@@ -1,0 +1,25 @@
+"""Takes any out that NumPy takes."""
+
+EXERCISE = "layernorm"
+FAILS_IN = "layernorm-test"
+PHRASE = "check_out"
+SOURCE = """\
+def layernorm(x, gamma, beta, eps=1e-5, out=None):
+    n = check_float_array("x", x, ndim=None)[-1]
+    if check_float_array("gamma", gamma, ndim=1, dtype=x.dtype) != (n,):
+        raise ValueError(f"gamma has shape {gamma.shape}, but the rows of x have {n} elements")
+    if check_float_array("beta", beta, ndim=1, dtype=x.dtype) != (n,):
+        raise ValueError(f"beta has shape {beta.shape}, but the rows of x have {n} elements")
+    if not eps > 0:
+        raise ValueError(f"eps must be greater than 0, not {eps}")
+    if out is None:
+        out = np.empty(x.shape, x.dtype)
+    with np.errstate(all="ignore"):
+        mean = x.sum(axis=-1, keepdims=True, dtype=np.float64) / max(n, 1)
+        np.subtract(x, mean, out=out)
+        squares = np.einsum("...i,...i->...", out, out, dtype=np.float64)
+        out /= np.sqrt(squares[..., None] / max(n, 1) + eps)
+        out *= gamma
+        out += beta
+    return out
+"""

@@ -1,0 +1,21 @@
+"""Makes every step anew."""
+
+EXERCISE = "vectorized_operations"
+FAILS_IN = "vectorized_operations-memory"
+PHRASE = "temporaries beside the three results"
+SOURCE = """\
+def vectorized_operations(x, y):
+    shape = check_float_array("x", x, ndim=None)
+    if check_float_array("y", y, ndim=None, dtype=x.dtype) != shape:
+        raise ValueError(f"x is {x.shape} and y is {y.shape}: the shapes must be equal")
+    difference = x - y
+    product, total, squares = x * y, x + y, difference * difference
+    absolute, doubled = np.abs(difference), difference + difference
+    return {
+        "element_wise_multiply": np.multiply(x, y),
+        "element_wise_add": np.add(x, y),
+        "squared_difference": squares,
+        "euclidean_distance": float(np.sqrt(squares.sum())),
+        "dot_product": float(np.vdot(x, y)),
+    }
+"""

@@ -1,0 +1,11 @@
+"""Returns a new array whatever out is."""
+
+EXERCISE = "vectorized_relu"
+FAILS_IN = "vectorized_relu-test"
+PHRASE = "return it"
+SOURCE = """\
+def vectorized_relu(x, out=None):
+    check_float_array("x", x, ndim=None)
+    out = check_out(out, x.shape, x)
+    return np.maximum(x, 0)
+"""

@@ -1,0 +1,20 @@
+"""Takes any out that NumPy takes."""
+
+EXERCISE = "softmax"
+FAILS_IN = "softmax-test"
+PHRASE = "ask check_out"
+SOURCE = """\
+def softmax(x, axis=-1, out=None):
+    check_float_array("x", x, ndim=None)
+    if out is None:
+        out = np.empty(x.shape, x.dtype)
+    with np.errstate(all="ignore"):
+        top = x.max(axis=axis, keepdims=True, initial=-np.inf)
+        top[top == -np.inf] = 0
+        np.subtract(x, top, out=out)
+        np.exp(out, out=out)
+        total = out.sum(axis=axis, keepdims=True)
+        total[total == 0] = 1
+        out /= total
+    return out
+"""

@@ -1,0 +1,19 @@
+"""Right, with a warning for every infinity."""
+
+EXERCISE = "softmax"
+FAILS_IN = "softmax-hidden"
+PHRASE = "a warning escaped"
+SOURCE = """\
+def softmax(x, axis=-1, out=None):
+    check_float_array("x", x, ndim=None)
+    out = check_out(out, x.shape, x)
+    with np.errstate(over="ignore"):
+        top = x.max(axis=axis, keepdims=True, initial=-np.inf)
+        top[top == -np.inf] = 0
+        np.subtract(x, top, out=out)
+        np.exp(out, out=out)
+        total = out.sum(axis=axis, keepdims=True)
+        total[total == 0] = 1
+        out /= total
+    return out
+"""
