@@ -284,9 +284,9 @@ def _find_column(
         found = [at for at, names in choices.items() if wanted in map(_plain, names)]
         what = f"is called {column!r}"
     else:
-        found = [at for at, names in choices.items() if _speaks_of(module, names[0])]
-        exact = [at for at in found if _plain(module) in map(_plain, choices[at])]
-        found = exact or found
+        likeness = {at: _likeness(module, names[:2][-1]) for at, names in choices.items()}
+        best = max(likeness.values(), default=0)
+        found = [at for at, how in likeness.items() if best and how == best]
         what = f"speaks of {module}"
     if len(found) == 1:
         return found[0]
@@ -297,11 +297,15 @@ def _find_column(
     )
 
 
-def _speaks_of(module: str, column: str) -> bool:
-    """ "02_loops" is meant by a column that holds the words "02" or "loops"."""
-    words = set(re.findall(r"[^\W_]+", column.casefold()))
+def _likeness(module: str, column: str) -> int:
+    """How much a column's name speaks of "02_loops": of nothing else 3, of its number and name 2,
+    of one of them 1."""
+    words = {word.lstrip("0") or "0" for word in re.findall(r"[^\W_]+", column.casefold())}
     number, _, rest = module.casefold().partition("_")
-    return set(rest.split("_")) <= words or number in words
+    numbers, names = {number.lstrip("0")}, set(rest.split("_"))
+    if words == numbers | names:
+        return 3
+    return (numbers <= words) + (names <= words)
 
 
 def _names(sheet: Sheet, choices: dict[int, tuple[str, ...]]) -> str:
