@@ -21,9 +21,17 @@ _CANVAS = re.compile(
 _MOODLE = re.compile(
     r"(?P<who>.+)_(?P<id>\d+)_assignsubmission_(?P<kind>file|onlinetext)_?(?P<file>.*)", re.DOTALL
 )
-_EXCHANGE = re.compile(
-    r"(?P<who>.+)\+(?P<module>[^+]+)\+(?P<time>\d{4}-\d\d-\d\d[ T_].+?)(\+(?P<random>[^+]*))?",
-    re.DOTALL,
+_EXCHANGE = (
+    # The zone may hold a plus, 12:00:00.0 +0200, and so may a student's name.
+    re.compile(
+        r"(?P<who>.+)\+(?P<module>[^+]+)\+"
+        r"(?P<time>\d{4}-\d\d-\d\d[ T_][^+]+\+\d\d:?\d\d)(\+[^+]*)?",
+        re.DOTALL,
+    ),
+    re.compile(
+        r"(?P<who>.+)\+(?P<module>[^+]+)\+(?P<time>\d{4}-\d\d-\d\d[ T_][^+]+)(\+[^+]*)?",
+        re.DOTALL,
+    ),
 )
 _LATER_UPLOAD = re.compile(r"(?P<stem>.+)-(?P<number>\d{1,3})(?P<ending>\.[A-Za-z.]+)")
 
@@ -83,23 +91,12 @@ def _moodle(name: str) -> Claim | None:
 
 
 def _exchange(name: str) -> Claim | None:
-    match = _EXCHANGE.fullmatch(name)
-    at = parse_time(match["time"]) if match else None
-    if match is None or at is None:
-        # Without the random part the time itself may hold a plus: 12:00:00.0 +0100.
-        match = _EXCHANGE_BARE.fullmatch(name)
-        at = parse_time(match["time"]) if match else None
-    if match is None or at is None:
-        return None
-    who = match["who"]
-    return Claim(who, EXCHANGE, name=who, at=at, module=match["module"])
-
-
-_EXCHANGE_BARE = re.compile(
-    r"(?P<who>.+)\+(?P<module>[^+]+)\+(?P<time>\d{4}-\d\d-\d\d[ T_][^+]+(\+\d\d:?\d\d)?)"
-    r"(\+[^+]*)?",
-    re.DOTALL,
-)
+    for form in _EXCHANGE:
+        match = form.fullmatch(name)
+        if match and (at := parse_time(match["time"])):
+            who = match["who"]
+            return Claim(who, EXCHANGE, name=who, at=at, module=match["module"])
+    return None
 
 
 def later_upload(file: str) -> tuple[str, int]:

@@ -115,7 +115,7 @@ class Finder:
             return [(claim, group)]
         if claim.name == NBGRADER_TREE and inner:
             return self._below(inner, NBGRADER, claim.module, depth - 1)
-        if depth and self._is_wrapper(inner):
+        if depth and self._is_wrapper(inner, depth - 1):
             return self._below(inner, claim.platform, self._module(claim), depth - 1)
         if not inner:
             self.passed.append(Passed(claim.name, "an empty folder, of nobody in the class"))
@@ -127,21 +127,25 @@ class Finder:
         if self._matcher.knows(claim.name) or self._matcher.knows(alone[0][0].name) or not depth:
             return alone
         passed: list[Passed] = []
-        try:
-            inner = inside(top, passed, None if top.open else Budget())
-        except UserError:
-            return alone  # said when the hand-in is read
-        inner = [e.at(*e.parts[1:]) for e in inner]
-        inner = _without_sole_wrapper(inner, self._matcher)
-        if not self._is_wrapper(inner):
+        inner = self._peek(top, passed)
+        if not self._is_wrapper(inner, depth - 1):
             return alone
         self.passed += passed
         return self._below(inner, claim.platform, self._module(claim), depth - 1)
 
+    def _peek(self, top: Entry, passed: list[Passed]) -> list[Entry]:
+        """What lies in a zip; nothing where it cannot be opened, which is said when it is read."""
+        try:
+            inner = inside(top, passed, None if top.open else Budget())
+        except UserError:
+            return []
+        above = len(top.parts)
+        return _without_sole_wrapper([e.at(*e.parts[above:]) for e in inner], self._matcher)
+
     def _module(self, claim: Claim) -> str:
         return claim.name if claim.name in self._modules else claim.module
 
-    def _is_wrapper(self, inner: list[Entry]) -> bool:
+    def _is_wrapper(self, inner: list[Entry], depth: int) -> bool:
         """Whether the things in a folder are hand-ins themselves."""
         tops = [e for e in inner if len(e.parts) == 1]
         if any(read_claim(e.name) for e in tops):
@@ -153,11 +157,17 @@ class Finder:
         holders = [e.zip_stem or e.name for e in tops if e.kind == FOLDER or e.zip_stem]
         if any(self._matcher.knows(n) or n == NBGRADER_TREE for n in holders):
             return True
+        return depth > 0 and self._holds_a_wrapper(inner, tops, depth - 1)
+
+    def _holds_a_wrapper(self, inner: list[Entry], tops: list[Entry], depth: int) -> bool:
         folders: dict[str, list[Entry]] = {}
         for entry in inner:
             if len(entry.parts) > 1:
                 folders.setdefault(entry.parts[0], []).append(entry.at(*entry.parts[1:]))
-        return any(self._is_wrapper(below) for below in folders.values())
+        if any(self._is_wrapper(below, depth) for below in folders.values()):
+            return True
+        zips = [e for e in tops if e.zip_stem]
+        return any(self._is_wrapper(self._peek(e, []), depth) for e in zips)
 
     def _without_module(self, stem: str) -> str:
         """ "ann" of "ann_02_loops", "02_loops-ann" and "ann": whose a loose notebook may be."""
