@@ -1,5 +1,8 @@
 """Rungs in turn: what may be timed, what has no time, and which numbers come out."""
 
+import os
+import subprocess
+import sys
 import threading
 import time
 
@@ -89,6 +92,32 @@ def test_the_first_call_is_apart(machine):
     [found] = run(machine, [Rung("jitted", compiles_first)])
     assert found.first_call == pytest.approx(30.0)
     assert found.samples == pytest.approx([0.25] * measuring.ROUNDS)
+
+
+def test_a_first_call_that_waits_is_told_too():
+    waits = iter([0.02])
+
+    def loads():
+        time.sleep(next(waits, 0))
+
+    found = one(Rung("loads", loads))
+    assert found.first_call >= 0.02 and found.seconds < 0.001
+
+
+def test_a_new_dtype_compiles_again():
+    """Each rung's first call is its own, also of one function."""
+    seen = set()
+
+    def specialised(x):
+        if x.dtype not in seen:
+            seen.add(x.dtype)
+            time.sleep(0.01)
+        return x + 0
+
+    single, double = measure(
+        [Rung("f4", specialised, (ones(3),)), Rung("f8", specialised, (np.ones(3),))], rounds=1
+    )
+    assert min(single.first_call, double.first_call) >= 0.01
 
 
 def test_percentiles_are_of_the_windows(machine):
@@ -194,6 +223,33 @@ def test_work_of_other_threads_is_noticed():
     found = one(Rung("threaded", on_another_thread), window=1e-5)
     assert found.elsewhere > 1
     assert one(Rung("own", np.sort, (numbers,))).elsewhere < 0.2
+
+
+@pytest.fixture
+def busy_cpu():
+    """This process shares one CPU with another one that never rests."""
+    if not hasattr(os, "sched_setaffinity"):
+        pytest.skip("processes cannot be bound to a CPU here")
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(before)})
+    burner = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    yield
+    burner.kill()
+    burner.wait()
+    os.sched_setaffinity(0, before)
+
+
+def test_a_busy_machine_does_not_move_the_ratio(busy_cpu):
+    """Half of the rows are half of the work; by the clock on the wall it reads like dice."""
+    x = np.random.default_rng(1).random((256, 256), np.float32)
+    whole, half = measure(
+        [Rung("whole", np.matmul, (x, x)), Rung("half", np.matmul, (x[:128], x))],
+        baseline="whole",
+        rounds=15,
+    )
+    assert 1.7 < half.ratio < 2.3
+    low, high = half.band
+    assert low < half.ratio < high and high / low < 1.5
 
 
 # What has no time

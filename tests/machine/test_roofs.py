@@ -112,14 +112,20 @@ def test_a_probe_that_fails_costs_no_table(monkeypatch):
 @pytest.mark.parametrize(
     ("found", "free", "sizes"),
     [
-        (CACHES, None, [2**14, MIB // 2, 16 * MIB, 128 * MIB]),
+        (CACHES, None, [2**14, 2**17, 4 * MIB, 128 * MIB]),
         # A last cache of a server: memory is read in half a gibibyte at most.
-        ((*CACHES[:2], Cache(3, "unified", 256 * MIB)), None, [2**14, MIB // 2, 128 * MIB, 2**29]),
+        ((*CACHES[:2], Cache(3, "unified", 256 * MIB)), None, [2**14, 2**17, 4 * MIB, 2**29]),
         # So large that half a gibibyte would mostly come from it: memory is not measured.
-        ((*CACHES[:2], Cache(3, "unified", 512 * MIB)), None, [2**14, MIB // 2, 256 * MIB]),
-        (CACHES, 800 * MIB, [2**14, MIB // 2, 16 * MIB, 100 * MIB]),
-        (CACHES, 80 * MIB, [2**14, MIB // 2, 16 * MIB]),
+        ((*CACHES[:2], Cache(3, "unified", 512 * MIB)), None, [2**14, 2**17, 4 * MIB]),
+        (CACHES, 800 * MIB, [2**14, 2**17, 4 * MIB, 100 * MIB]),
+        (CACHES, 80 * MIB, [2**14, 2**17, 4 * MIB]),
         ((), None, [64 * MIB]),
+        # At most half of a cache, though it is little more than the one before.
+        (
+            (Cache(1, "data", MIB // 4), Cache(2, "unified", MIB)),
+            None,
+            [MIB // 8, MIB // 2, 64 * MIB],
+        ),
         # A level that is no larger than the one before cannot be told from it.
         ((Cache(1, "data", MIB), Cache(2, "unified", 2 * MIB)), None, [MIB // 2, 64 * MIB]),
     ],

@@ -34,7 +34,7 @@ class Measured:
     """What one rung needed, in seconds of CPU time for one call.
 
     left_out   : why there is no time, None if there is one
-    first_call : the first call of all, apart; with Numba it holds the compiling
+    first_call : the first call of all, apart, by the clock on the wall; it may compile or load
     samples    : one window a round, divided by its calls; percentiles are of these
     ratios     : the baseline's window / this one's, round by round: more than 1 is faster
     calls      : calls in one window
@@ -153,6 +153,7 @@ class _Runner:
     args: list[Any] = field(default_factory=list)
     kwargs: dict[str, Any] = field(default_factory=dict)
     inputs: Inputs = field(default_factory=lambda: Inputs(()))
+    wall: float = 0.0  # of the last calls, by the clock on the wall
     whole: float = 0.0  # CPU time of all threads of the process, in the windows
 
     def take_arguments(self, read_by_others: list[np.ndarray]) -> None:
@@ -170,7 +171,9 @@ class _Runner:
 
     def prepare(self, window: float) -> None:
         """Call it once apart, verify, and find how many calls fill a window."""
-        self.first_call = self._timed()
+        seconds = self._timed()
+        # What somebody waits for: compiling and loading may sleep, or use other threads.
+        self.first_call = max(seconds, self.wall)
         self._verify()
         self.footprint = self.rung.footprint(self.result)
         while not self.left_out:
@@ -206,7 +209,7 @@ class _Runner:
 
     def _timed(self) -> float:
         """Seconds of `calls` calls, at least 1e-9 so that rates and ratios stay numbers."""
-        whole, begin = time.process_time(), self.clock()
+        wall, whole, begin = time.perf_counter(), time.process_time(), self.clock()
         try:
             self.result = _called(self.rung.func, self.args, self.kwargs, range(self.calls))
         except NotImplementedError:
@@ -215,6 +218,7 @@ class _Runner:
             self.left_out = f"failed: {one_line(error)}"
         seconds = self.clock() - begin
         self.whole += time.process_time() - whole
+        self.wall = time.perf_counter() - wall
         if not self.left_out and _is_lazy(self.result):
             self.left_out = f"returns a {type(self.result).__name__}, which does its work later"
         if self.inputs.changed():

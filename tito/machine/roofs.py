@@ -13,12 +13,13 @@ from tito.machine import boxes, hardware, timer
 from tito.machine.blas import one_thread
 from tito.machine.caches import Cache, size_text
 
-REPEATS = 9
+REPEATS = 15
 TURNS = 20_000  # of a multiply-add box in one call: some 30 to 100 us
 PASS = 2**20  # bytes that a box of loads passes over in one call, at least
 # Main memory is read in an array so many times the last cache: little of it is still there. Of
 # less than twice the cache too much would be, and then memory is not measured.
 TIMES_LAST_CACHE, LEAST_TIMES = 4, 2
+TIMES_LEVEL_BEFORE = 4
 SMALLEST_MEMORY, LARGEST_MEMORY = 2**26, 2**29
 SHARE_OF_FREE = 8
 NO_NUMBA = "peaks are unknown: they are measured by code that Numba compiles, and it does not here"
@@ -100,16 +101,17 @@ def peaks() -> Peaks:
 def working_sets(caches: tuple[Cache, ...], free: int | None) -> dict[str, int]:
     """Level -> bytes of the arrays that are read to measure it.
 
-    Half of a cache, which leaves room for whatever else lies in it; a level that is hardly larger
-    than the one before has no size of its own to be measured at.
+    A few times the level before, where a roof for all that this level holds has to be measured:
+    the fuller a shared cache, the slower. At most half of a cache, for other things lie in it too.
+    A level that is hardly larger than the one before has no size of its own to be measured at.
 
     >>> working_sets((Cache(1, "data", 2**15), Cache(2, "unified", 2**20)), None)
-    {'L1': 16384, 'L2': 524288, 'memory': 67108864}
+    {'L1': 16384, 'L2': 131072, 'memory': 67108864}
     """
     sizes, before = {}, 0
     for level in caches:
         if level.size >= 3 * before:
-            sizes[level.name] = level.size // 2
+            sizes[level.name] = min(level.size // 2, TIMES_LEVEL_BEFORE * (before or level.size))
             before = level.size
     wanted = max(SMALLEST_MEMORY, TIMES_LAST_CACHE * before)
     possible = min(wanted, LARGEST_MEMORY, *([free // SHARE_OF_FREE] if free else []))
