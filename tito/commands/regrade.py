@@ -97,7 +97,7 @@ def _regrade(
         kept.keep_master(batch.master)
         for stored in done.plan.relabelled:
             regrade.keep(regrade.relabelled(stored))
-    stale = {s.stored.student: s for s in done.plan.stale}
+    stale = {s.stored.student: s for s in done.plan.everyone}
     with Progress(ref.name, len(stale)) as progress:
         for before, after in _graded_again(run, regrade, stale, workers, done, progress):
             done.changes += regrade.changes(before, after)
@@ -143,12 +143,16 @@ def _write_book(classroom: Classroom, run: Collected) -> None:
 
 def _told(part: Regraded, dry_run: bool) -> str:
     plan = part.plan
-    if not plan.stale:
+    if not (plan.stale or plan.broken):
         same = "its tests are those that the hand-ins were graded with"
         return f"{part.module}: nothing to grade again, {same}"
-    lines = [
-        f"{part.module}: graded again in {len(plan.stale)} hand-ins: {', '.join(plan.questions)}"
-    ]
+    lines = []
+    if plan.stale:
+        names = ", ".join(plan.questions)
+        lines.append(f"{part.module}: graded again in {len(plan.stale)} hand-ins: {names}")
+    if plan.broken:
+        count = len(plan.broken)
+        lines.append(f"{part.module}: {count} that could not be graded before, as a whole")
     if plan.unknown:
         lines.append(
             "  the version that some were graded with was not kept, so all their questions count"
@@ -184,7 +188,7 @@ def _as_json(args: argparse.Namespace, done: list[Regraded]) -> dict[str, Any]:
             {
                 "module": part.module,
                 "questions": part.plan.questions,
-                "regraded": len(part.plan.stale) - len(part.not_graded),
+                "regraded": len(part.plan.stale) + len(part.plan.broken) - len(part.not_graded),
                 "changes": [
                     {
                         "student": c.student,
@@ -202,7 +206,7 @@ def _as_json(args: argparse.Namespace, done: list[Regraded]) -> dict[str, Any]:
 
 
 def _next_after_regrade(args: argparse.Namespace, done: list[Regraded]) -> str:
-    if args.dry_run and any(part.plan.stale for part in done):
+    if args.dry_run and any(part.plan.stale or part.plan.broken for part in done):
         return "next: the same without --dry-run"
     return f"next: tito grade export{_class_word(args)} --format csv"
 

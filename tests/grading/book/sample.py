@@ -13,6 +13,7 @@ from tito.grading.classroom import Classroom, write_timestamp
 from tito.grading.store import Store
 from tito.grading.times import parse_time
 from tito.notebook import Notebook, read_ipynb, read_py, write_ipynb
+from tito.notebook.points import as_number
 from tito.release.version import student_ipynb
 
 NAME = "07_sums"
@@ -184,7 +185,7 @@ def row(student: str, points: dict[str, float] | None = None, **more: Any) -> di
 
 
 def _cell(cell, status, points, message=None):
-    most = float(cell.points)
+    most = as_number(cell.points)
     return {
         "id": cell.grade_id,
         "status": status,

@@ -11,7 +11,7 @@ from typing import Any
 from tito.files import write_atomic
 from tito.grading.book.changes import changed_questions, question_of, questions
 from tito.grading.book.kept import Kept, key_of
-from tito.grading.judge.result import GRADED, Result
+from tito.grading.judge.result import GRADED, MISSING, Result
 from tito.grading.store import Store, Stored
 from tito.notebook import Notebook
 from tito.notebook.points import exact
@@ -42,7 +42,9 @@ class Change:
 class Plan:
     """What grading again comes to.
 
-    stale : results that some question of theirs has to be graded again for
+    stale : results with a question whose points may be others now
+    broken : hand-ins that could not be graded: the tests may have been to blame
+    missing : where nothing was handed in; only the list of cells may have changed
     relabelled : results made with another version that differs in no question
     questions : the questions that changed, in the module's order
     unknown : whether there are results whose version of the module was not kept, so that all of
@@ -50,9 +52,16 @@ class Plan:
     """
 
     stale: list[Stale] = field(default_factory=list)
+    broken: list[Stale] = field(default_factory=list)
+    missing: list[Stale] = field(default_factory=list)
     relabelled: list[Stored] = field(default_factory=list)
     questions: list[str] = field(default_factory=list)
     unknown: bool = False
+
+    @property
+    def everyone(self) -> list[Stale]:
+        """All whose result is made anew."""
+        return [*self.stale, *self.broken, *self.missing]
 
 
 class Regrade:
@@ -72,22 +81,29 @@ class Regrade:
     def plan(self, results: Iterable[Stored]) -> Plan:
         """Compare each result's version of the module with the one that is there now."""
         plan = Plan()
-        everything = frozenset(questions(self._master))
         touched: set[str] = set()
         for stored in results:
-            if stored.key.master == self.key:
-                continue
-            changed = self._changed_since(stored.key.master)
-            plan.unknown |= changed is None
-            if changed is None or stored.submission["status"] != GRADED:
-                changed = everything
-            if changed:
-                plan.stale.append(Stale(stored, changed))
-                touched |= changed
-            else:
-                plan.relabelled.append(stored)
+            if stored.key.master != self.key:
+                touched |= self._add(plan, stored)
         plan.questions = [name for name in questions(self._master) if name in touched]
         return plan
+
+    def _add(self, plan: Plan, stored: Stored) -> frozenset[str]:
+        """Put a result where it belongs; the questions of it that changed."""
+        everything = frozenset(questions(self._master))
+        status = stored.submission["status"]
+        if status != GRADED:
+            others = plan.missing if status == MISSING else plan.broken
+            others.append(Stale(stored, everything))
+            return frozenset()
+        changed = self._changed_since(stored.key.master)
+        plan.unknown |= changed is None
+        changed = everything if changed is None else changed
+        if changed:
+            plan.stale.append(Stale(stored, changed))
+        else:
+            plan.relabelled.append(stored)
+        return changed
 
     def _changed_since(self, key: str) -> frozenset[str] | None:
         if key not in self._changed:

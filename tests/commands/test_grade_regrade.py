@@ -1,0 +1,86 @@
+"""`tito grade regrade`: a test is mended after a class was graded."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.commands.a_class import Taught
+from tests.grading.book.sample import MASTER
+
+pytest.importorskip("nbgrader")
+
+# The hidden test was too strict: an empty list may give what a student made of it.
+MENDED = MASTER.replace("assert total([]) == 0", "assert total([]) in (0, 3)")
+
+
+@pytest.fixture(scope="module")
+def taught(tmp_path_factory) -> Taught:
+    own = Taught(tmp_path_factory.mktemp("regrade"))
+    assert own.tito("run", "-j", "1") == 1  # one has handed in nothing
+    assert own.own.store.get("ann").submission["points"] == 3.5
+    return own
+
+
+def files(taught):
+    return {
+        p: p.read_bytes()
+        for p in sorted(taught.own.root.rglob("*"))
+        if p.is_file() and p.name != ".tito.lock"
+    }
+
+
+def test_before_a_change_there_is_nothing_to_do(taught, capsys):
+    before = files(taught)
+    assert taught.tito("regrade") == 0
+    assert "nothing to grade again" in capsys.readouterr().out
+    assert files(taught) == before
+
+
+def test_a_dry_run_lists_and_writes_nothing(taught, capsys):
+    taught.set(MENDED)
+    before, dump = files(taught), taught.own.dump()
+    assert taught.tito("regrade", "--dry-run", "--json", "-") == 0
+    [part] = json.loads(capsys.readouterr().out)["modules"]
+    assert part["questions"] == ["total"]
+    assert part["regraded"] == 3
+    assert part["changes"] == [{"student": "ben", "question": "total", "before": 2, "after": 2.5}]
+    assert files(taught) == before
+    assert taught.own.dump() == dump
+
+
+def test_the_points_change_where_the_test_was_mended_and_nowhere_else(taught, capsys):
+    taught.set(MENDED)
+    taught.own.give("ben", "own", 0.5, "fine")
+    before = set(taught.own.dump())
+    assert taught.tito("regrade") == 0
+    shown = capsys.readouterr().out
+    assert "graded again in 3 hand-ins: total" in shown
+    assert ["ben", "total", "2", "2.5"] in [line.split() for line in shown.splitlines()]
+    assert "next: tito grade export --class" in shown
+    changed = [line for line in before ^ set(taught.own.dump()) if '"grade"' in line]
+    assert len(changed) == 2  # ben's hidden test, before and after
+    assert taught.own.grade_row("ben", "total-hidden") == (0.5, None, None, 0)
+    assert taught.own.grade_row("ben", "own") == (None, 0.5, None, 0)
+    assert taught.tito("regrade") == 0
+    assert "nothing to grade again" in capsys.readouterr().out
+    # The results say that they are of the module as it is now: a run has nothing to do.
+    before = files(taught)
+    taught.tito("run", "-j", "1")
+    assert "0 graded now" in capsys.readouterr().err
+    assert files(taught) == before
+
+
+def test_who_handed_in_anew_meanwhile_is_left_to_grade_run(taught, capsys):
+    taught.set(MENDED.replace("assert mean([1, 3]) == 2", "assert mean([1, 3]) == 2.0, 'mean'"))
+    path = taught.own.room.submitted("ann", "07_sums")
+    path.write_bytes(path.read_bytes() + b"\n")
+    assert taught.tito("regrade") == 1
+    assert "ann: handed in anew since it was graded" in capsys.readouterr().out
+
+
+def test_a_class_without_results_is_told_what_to_do(taught, capsys, tmp_path):
+    own = Taught(tmp_path)
+    assert own.tito("regrade") == 1
+    assert "tito grade run" in capsys.readouterr().err
