@@ -164,7 +164,7 @@ def _grade_feedback(parser: argparse.ArgumentParser) -> None:
         "--out", metavar="FOLDER", help="where the pages go (default: feedback/ of the class)"
     )
     parser.add_argument("--moodle", metavar="FILE", help="also a zip that Moodle takes back")
-    _class(parser)
+    _class_folder(parser)
 
 
 def _grade_report(parser: argparse.ArgumentParser) -> None:
@@ -172,7 +172,7 @@ def _grade_report(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", metavar="FILE", help="the HTML page (default: in exports/ of the class)"
     )
-    _class(parser)
+    _class_folder(parser)
     _json(parser)
     _csv(parser)
 
