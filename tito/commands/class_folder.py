@@ -98,7 +98,6 @@ def _collector(args: argparse.Namespace, classroom: Classroom) -> Collector:
     from tito.grading.collect import Collector
 
     course = course_of(classroom, args.course)
-    _refuse_a_kit(course)
     modules = wanted_modules(course)
     if not classroom.roster():
         raise UserError("nobody stands in roster.csv", path=classroom.root / "roster.csv")
@@ -110,15 +109,6 @@ def _collector(args: argparse.Namespace, classroom: Classroom) -> Collector:
             raise UsageError(f"{args.module} is no module of the course", path=course.root)
     handed_in = _time(args.handed_in) if args.handed_in else None
     return Collector(classroom, modules, only, handed_in, args.dry_run, _said(args, classroom))
-
-
-def _refuse_a_kit(course: Course) -> None:
-    if course.is_kit:
-        raise UsageError(
-            "this course folder is a student's kit, without hidden tests",
-            path=course.root,
-            hint='write course = "..." in course.toml, or say --course FOLDER',
-        )
 
 
 def _time(text: str) -> datetime:

@@ -1,0 +1,201 @@
+"""tito grade init, collect and status, as an instructor calls them."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.grading.collect.sample import notebook, put, tree, zipped
+from tito.cli import main
+from tito.grading import newclass
+
+ROOT = Path(__file__).parents[2]
+MASTER = """\
+# %% nbgrader={"grade": false, "grade_id": "area", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def area(w, h):
+    return w * h
+
+# %% nbgrader={"grade": true, "grade_id": "area-test", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+assert area(2, 3) == 6
+"""  # noqa: E501 (a cell's metadata stands on one line)
+ROSTER = "id,name,canvas_id\nu1,Ada Brook,501\nu2,Émile Côté,502\n"
+
+
+@pytest.fixture
+def course(tmp_path, monkeypatch):
+    """A course of one module; the current folder is beside it."""
+    monkeypatch.setattr(newclass.database, "create", lambda path, course: path.write_bytes(b""))
+    put(
+        tmp_path / "course",
+        {"modules/01_areas/01_areas.py": MASTER.encode(), "tinykernels/__init__.py": b""},
+    )
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "course"
+
+
+@pytest.fixture
+def room(course, tmp_path, capsys):
+    assert main(["grade", "init", "class", "--course", str(course)]) == 0
+    (tmp_path / "class" / "roster.csv").write_text(ROSTER, encoding="utf-8")
+    capsys.readouterr()
+    return tmp_path / "class"
+
+
+def download(tmp_path, files):
+    path = tmp_path / "download.zip"
+    path.write_bytes(zipped(files))
+    return str(path)
+
+
+def last(capsys):
+    return capsys.readouterr().out.rstrip().split("\n")[-1]
+
+
+def test_from_nothing_to_a_collected_class(course, tmp_path, capsys):
+    assert main(["grade", "init", "my class", "--course", "course"]) == 0
+    assert last(capsys).strip() == 'tito grade collect DOWNLOAD --class "my class"'
+    put(tmp_path / "my class", {"roster.csv": ROSTER.encode()})
+    source = download(
+        tmp_path,
+        {
+            "brookada_501_7_01_areas.ipynb": notebook(),
+            "coteemile_502_8_01_areas.ipynb": notebook(),
+        },
+    )
+    assert main(["grade", "collect", source, "--class", "my class"]) == 0
+    assert last(capsys) == 'next: tito grade run --class "my class"'
+    assert main(["grade", "status", "--class", "my class"]) == 0
+    assert last(capsys) == 'next: tito grade run --class "my class"'
+
+
+def test_init_again_changes_nothing_and_says_so(room, capsys):
+    before = tree(room)
+    assert main(["grade", "init", str(room)]) == 0
+    assert "already" in capsys.readouterr().out
+    assert tree(room) == before
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_init_inside_a_repository_is_refused(course, tmp_path, capsys):
+    subprocess.run(["git", "init", "-q", str(course)], check=True)
+    assert main(["grade", "init", str(course / "class")]) == 1
+    assert "git repository" in capsys.readouterr().err
+    assert not (course / "class").exists()
+
+
+def test_a_kit_is_no_course_to_grade_with(course, room, capsys):
+    (course / ".tito" / "released").mkdir(parents=True)
+    assert main(["grade", "collect", str(course), "--class", "class"]) == 1
+    assert "kit" in capsys.readouterr().err
+
+
+def test_a_stranger_waits_and_is_settled_by_as(room, tmp_path, capsys):
+    source = download(tmp_path, {"who_9_7_01_areas.ipynb": notebook()})
+    words = ["grade", "collect", source, "--class", "class"]
+    assert main(words) == 1
+    assert 'collect --as "who_9=ID"' in capsys.readouterr().out
+    assert main(["grade", "collect", "--as", "who_9=u2", "--class", "class"]) == 0
+    assert (room / "submitted" / "u2" / "01_areas" / "01_areas.ipynb").is_file()
+    assert (room / "matches.csv").read_text() == "found,student\nwho_9,u2\n"
+    before = tree(room)
+    assert main(words) == 0  # it is remembered
+    assert tree(room) == before
+
+
+def test_a_stranger_can_be_set_aside(room, tmp_path, capsys):
+    source = download(tmp_path, {"test_9_7_01_areas.ipynb": notebook()})
+    assert main(["grade", "collect", source, "--class", "class", "--as", "test_9=-"]) == 0
+    assert "1 set aside" in capsys.readouterr().out
+    main(["grade", "status", "--class", "class", "--json"])
+    assert "test_9" not in capsys.readouterr().out
+
+
+def test_a_word_for_nothing_that_is_there_is_not_kept(room, tmp_path, capsys):
+    source = download(tmp_path, {"brookada_501_7_01_areas.ipynb": notebook()})
+    main(["grade", "collect", source, "--class", "class", "--as", "typo=u2"])
+    assert "typo" in capsys.readouterr().err
+    assert not (room / "matches.csv").exists()
+
+
+def test_one_notebook_of_one_student(room, tmp_path):
+    put(tmp_path, {"mail.ipynb": notebook(marked=False)})
+    words = ["grade", "collect", "mail.ipynb", "--class", "class", "--as", "u1", "--module", "1"]
+    assert main(words) == 0
+    assert (room / "submitted" / "u1" / "01_areas" / "01_areas.ipynb").is_file()
+
+
+def test_json_is_all_there_is_on_stdout(room, tmp_path, capsys):
+    source = download(tmp_path, {"brookada_501_7_01_areas.ipynb": notebook()})
+    words = ["grade", "collect", source, "--class", "class", "--dry-run", "--json"]
+    assert main(words) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["dry_run"] and [r["state"] for r in document["rows"]] == ["new", "missing"]
+    assert not list((room / "submitted").iterdir())
+    assert main(["grade", "status", "--class", "class", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["version"] == 1
+
+
+def test_the_course_of_the_class_is_taken_wherever_one_stands(room, tmp_path, monkeypatch):
+    source = download(tmp_path, {"brookada_501_7_x.ipynb": notebook()})
+    monkeypatch.chdir(room)
+    assert main(["grade", "collect", source]) == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["nowhere.zip"],
+        ["class"],
+        ["."],
+        ["download.zip", "--as", "nobody"],
+        ["download.zip", "--as", "x=nobody"],
+        ["download.zip", "--as", "u1", "--as", "u2"],
+        ["--as", "u1"],
+        ["download.zip", "--module", "9"],
+        ["download.zip", "--handed-in", "noon"],
+        ["download.zip", "--handed-in", "2030-01-01T12:00:00"],
+        ["download.zip", "--course", "nowhere"],
+        ["notes.txt"],
+    ],
+)
+def test_wrong_usage_is_two(room, tmp_path, capsys, words):
+    download(tmp_path, {"brookada_501_7_01_areas.ipynb": notebook()})
+    put(tmp_path, {"notes.txt": b"x"})
+    before = tree(room)
+    assert main(["grade", "collect", *words, "--class", "class"]) == 2
+    assert capsys.readouterr().err.startswith("tito: ")
+    assert tree(room) == before
+
+
+def test_a_roster_of_nobody_says_so(room, tmp_path, capsys):
+    (room / "roster.csv").write_text("id,name\n")
+    source = download(tmp_path, {"u1/01_areas.ipynb": notebook()})
+    assert main(["grade", "collect", source, "--class", "class"]) == 1
+    assert "roster.csv" in capsys.readouterr().err
+
+
+def test_nobodys_name_gets_into_the_course(course, room, tmp_path):
+    """What was collected is told on the terminal and kept in the class folder alone."""
+    before = tree(course)
+    source = download(
+        tmp_path,
+        {"Ada Brook/01_areas.ipynb": notebook(), "Strange Fellow/01_areas.ipynb": notebook()},
+    )
+    os.chdir(course)
+    main(["grade", "collect", source, "--class", str(room)])
+    main(["grade", "status", "--class", str(room)])
+    assert tree(course) == before
+
+
+def test_no_class_folder_is_kept_in_this_repository():
+    """Names of students never get into it: no roster, no hand-ins, no marks."""
+    if not (ROOT / ".git").exists() or shutil.which("git") is None:
+        pytest.skip("this is no repository of git")
+    listed = subprocess.run(
+        ["git", "-C", str(ROOT), "ls-files"], capture_output=True, text=True, check=True
+    ).stdout.split("\n")
+    names = {Path(line).name for line in listed}
+    assert not names & {"roster.csv", "gradebook.db", "handin.json", "matches.csv"}

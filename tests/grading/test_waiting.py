@@ -1,0 +1,108 @@
+"""What waits in a class folder, and what to type next."""
+
+import hashlib
+import json
+
+import pytest
+
+from tests.grading.collect.sample import AREAS, make_class, notebook, put, run
+from tito.grading.book.database import create, tables
+from tito.grading.classroom import Classroom
+from tito.grading.judge.result import Result
+from tito.grading.store import Key, Store
+from tito.grading.waiting import look, next_step, table, to_json
+
+OVERDUE = '[module."02_volumes"]\ndue = 2020-02-01T18:00:00Z\n'
+TO_COME = '[module."02_volumes"]\ndue = 2099-02-01T18:00:00Z\n'
+
+
+def waiting(room, *modules):
+    found = look(Classroom.open(room.root), list(modules) or None)
+    return {(w.student, w.module): w.what for w in found}
+
+
+def grade(room, student, status="graded"):
+    data = room.submitted(student, "01_areas").read_bytes()
+    key = Key("m", hashlib.sha256(data).hexdigest(), "j")
+    Store(room.results("01_areas")).put(student, key, Result(status, "01_areas", reason="why not"))
+
+
+@pytest.fixture
+def room(tmp_path):
+    room = make_class(tmp_path / "class")
+    files = {f"{s}/01_areas.ipynb": notebook(text=s) for s in ("u1", "u2", "aux")}
+    files |= {"who/01_areas.ipynb": notebook(), "u3/01_areas.ipynb": b""}
+    run(room, put(tmp_path / "handins", files), only=AREAS)
+    return room
+
+
+def test_everything_that_waits(room):
+    ids = {s.given_id: s.id for s in room.roster()}
+    grade(room, "u1")
+    grade(room, "u2")
+    room.submitted("u2", "01_areas").write_bytes(notebook(text="again"))
+    grade(room, ids["aux"], "broken")
+    assert [(w.student, w.what) for w in look(room)] == [
+        ("who", "unmatched"),
+        ("u3", "broken"),
+        ("aux", "broken"),
+        ("u3", "not graded yet"),
+        ("u2", "changed"),
+        ("Grün Weiß", "missing"),
+    ]
+
+
+def test_a_module_is_missed_when_it_is_overdue(tmp_path):
+    assert waiting(make_class(tmp_path / "a", more=TO_COME)) == {}
+    found = waiting(make_class(tmp_path / "b", more=OVERDUE))
+    assert set(found.values()) == {"missing"} and len(found) == 5
+
+
+def test_folders_of_nobody_in_the_roster(room):
+    path = room.root / "roster.csv"
+    path.write_text(path.read_text(encoding="utf-8").replace("u1,", "u1b,"), encoding="utf-8")
+    assert waiting(room)["u1", "01_areas"] == "of nobody"
+
+
+@pytest.mark.filterwarnings("ignore:Object of type")  # nbgrader's own
+def test_cells_to_grade_by_hand_are_asked_of_nbgraders_grade_book(room):
+    create(room.gradebook, "shapes")
+    with tables().Gradebook(room.db_url, "shapes") as book:
+        book.add_assignment("01_areas")
+        book.add_notebook("01_areas", "01_areas")
+        for name in ("why", "how", "area-test"):
+            kind = {"max_score": 2, "cell_type": "markdown"}
+            book.add_grade_cell(name, "01_areas", "01_areas", **kind)
+        for student in ("u1", "gone"):
+            book.add_student(student)
+            book.add_submission("01_areas", student)
+            for name in ("why", "how", "area-test"):
+                grade = book.find_grade(name, "01_areas", "01_areas", student)
+                grade.needs_manual_grade = name != "area-test"
+        book.db.commit()
+    [found] = [w for w in look(room) if w.what == "by hand"]
+    assert (found.student, found.why) == ("u1", "2 cells to grade by hand")
+
+
+@pytest.mark.parametrize("data", [b"", b"no database at all, just text" * 9])
+def test_a_grade_book_that_cannot_be_read_is_no_obstacle(room, data):
+    room.gradebook.write_bytes(data)
+    assert waiting(room)
+
+
+def test_what_to_type_next(room):
+    found = look(room)
+    assert 'tito grade collect --as "who=ID" --class c' in next_step(found, " --class c")
+    left = [w for w in found if w.what != "unmatched"]
+    assert next_step(left) == "next: tito grade run"
+    left = [w for w in found if w.what == "missing"]
+    assert "missing or broken" in next_step(left)
+    assert "tito grade export" in next_step([])
+
+
+def test_table_and_json(room):
+    found = look(room)
+    lines = table(found, 80).split("\n")
+    assert len(lines) == len(found) + 2 and all(len(line) <= 80 for line in lines)
+    assert len(json.loads(to_json(found))["waiting"]) == len(found)
+    assert table([]) == "nothing waits"
