@@ -186,9 +186,9 @@ def _remember(args: argparse.Namespace, classroom: Classroom, collection: Collec
 def _after_collecting(args: argparse.Namespace, collection: Collection) -> str:
     words = class_words(args)
     if args.dry_run:
-        return f"next: the same command without --dry-run"
+        return "next: the same command without --dry-run"
     if any(row.waits for row in collection.rows):
-        return f"next: tito grade status{words} lists what waits for you; tito grade run{words}"
+        return f"next: settle what waits (tito grade status{words} lists it), tito grade run{words}"
     return f"next: tito grade run{words}"
 
 
