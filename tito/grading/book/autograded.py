@@ -26,7 +26,8 @@ from tito.strip import student_version
 
 NOT_THERE = "# This was not in the hand-in."
 NO_ANSWER = "*This was not in the hand-in.*"
-_RED, _PLAIN = "\x1b[1;31m", "\x1b[0m"
+# In full: formgrader's pages have no style for the terminal's colours by name.
+_RED, _PLAIN = "\x1b[38;2;128;0;0m\x1b[48;2;255;221;221m", "\x1b[0m"
 NOTES_SOURCE = "# What the grader noted about this hand-in"
 
 
@@ -211,7 +212,7 @@ class Page:
 
 
 def _output(result: dict[str, Any]) -> dict[str, Any]:
-    """What the tests found, as the output of their cell: red in formgrader unless all is well."""
+    """What the tests found, as the output of their cell; red above where they failed."""
     words = f"{result['status']}: {_points(result)}"
     message = (result.get("message") or "").rstrip("\n")
     if result["status"] in (PASSED, PARTIAL, LATER, MANUAL):
