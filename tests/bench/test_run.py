@@ -17,6 +17,7 @@ from tito.bench import run
 from tito.bench.ladders import WORKLOADS
 from tito.bench.results import Report
 from tito.bench.table import text
+from tito.errors import UserError
 
 HOME = Path(__file__).parents[2]
 GEMM, RELU = WORKLOADS["gemm"], WORKLOADS["relu"]
@@ -168,11 +169,32 @@ def measure(root, *tasks, peers=(), threads=1):
 
 
 def test_an_endless_kernel_is_left_out_and_the_rest_goes_on(tmp_path, monkeypatch):
-    monkeypatch.setattr(run, "LONGEST_SILENCE", 4.0)
+    monkeypatch.setattr(run, "LONGEST_SILENCE", 5.0)
     source = "import time\ndef relu_loops(x):\n    while True: time.sleep(0.1)"
     root = course.make(tmp_path / "course", loops=source)
     [table] = measure(root, (RELU, (10, 10)), peers=["numpy"])
-    assert [r.left_out for r in table.rows] == ["no end after 4 s", None]
+    assert [r.left_out for r in table.rows] == ["no end after 5 s", None]
+
+
+def test_a_file_that_ends_the_process_when_it_is_imported_costs_one_try(tmp_path, monkeypatch):
+    """For all kernels in it and at every size."""
+    started = []
+    real = run._Child
+    monkeypatch.setattr(run, "_Child", lambda *args: started.append(1) or real(*args))
+    source = "import os\nos._exit(5)"
+    root = course.make(tmp_path / "course", loops=source, vectorized="raise SystemExit(1)")
+    tables = measure(root, (RELU, (3, 3)), (RELU, (4, 4)), (GEMM, (3, 3, 3)), peers=["numpy"])
+    assert len(started) == 2
+    for table in tables:
+        reasons = [r.left_out for r in table.rows]
+        assert reasons[0] == "ended its process (exit code 5)" and reasons[-1] is None
+        assert "vectorized cannot be imported: SystemExit: 1" in reasons[1]
+
+
+def test_a_process_that_cannot_even_begin_is_an_error(monkeypatch, tmp_path):
+    monkeypatch.setattr(run, "_BOOT", "import sys; sys.exit('no such thing')")
+    with pytest.raises(UserError, match=r"could not begin: .*exit code 1.*no such thing"):
+        measure(course.make(tmp_path / "course"), (RELU, (3, 3)))
 
 
 def test_a_crash_while_times_are_taken_leaves_that_size_out(tmp_path):
@@ -347,6 +369,7 @@ def is_running(pid):
 def test_events_are_lines_of_json():
     """What the child says can be read by anybody who wants to see it work."""
     job = {"root": "/", "threads": 1, "peers": [], "tasks": [], "done": [], "skip": {}}
+    job |= {"broken": {}}
     with subprocess.Popen(
         [sys.executable, "-P", "-c", run._BOOT, str(HOME)],
         stdin=subprocess.PIPE,

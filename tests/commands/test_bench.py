@@ -179,5 +179,5 @@ def test_a_terminal_without_unicode_or_colours_survives(folder):
         capture_output=True,
         check=False,
     )
-    assert done.returncode == 0 and b"relu 4 x 4" in done.stdout
-    assert b"\x1b" not in done.stdout and b"Traceback" not in done.stderr
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"relu 4 x 4" in done.stdout and b"\x1b" not in done.stdout

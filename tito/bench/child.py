@@ -61,7 +61,8 @@ def work(job: dict[str, Any], say: Say) -> None:
     """Every task of a job that is not done yet.
 
     job: root, threads, peers (libraries), tasks [[workload, dims], ...] with `done` of them to be
-         passed over, skip {task: {contender: reason}}, machine (whether to measure its peaks)
+         passed over, skip {task: {contender: reason}} and broken {module: reason} from earlier
+         processes, machine (whether to measure its peaks)
     """
     from tito.bench.ladders import WORKLOADS
 
@@ -120,12 +121,12 @@ def task(
     say("trying", task=number, what="inputs")
     problem = Problem(workload, dims)
     rows, passed = [], []
-    for contender, reason in contenders(workload, job):
+    for contender, reason in contenders(number, workload, job, say):
         name = contender.name
         reason = skip.get(name, reason)
         first = None
         if reason is None:
-            say("trying", task=number, what=name)
+            say("trying", task=number, contender=name)
             verdict = attempt(contender, problem, job["threads"])
             reason, first = verdict.reason, verdict.first_call
         row = {"name": name, "library": contender.library, "left_out": reason, "first_call": first}
@@ -133,27 +134,33 @@ def task(
         if reason is None:
             passed.append((contender, row))
     if passed:
-        say("timing", task=number, names=[row["name"] for _, row in passed])
+        say("timing", task=number, what="timing", names=[row["name"] for _, row in passed])
         timed = time_in_turn([contender for contender, _ in passed], problem, job["threads"])
         for (_, row), found in zip(passed, timed):
             row |= found
     say("result", task=number, rows=rows)
 
 
-def contenders(workload: Any, job: dict[str, Any]) -> list[tuple[Any, str | None]]:
+def contenders(
+    number: int, workload: Any, job: dict[str, Any], say: Say
+) -> list[tuple[Any, str | None]]:
     """(contender, why it cannot even be tried): the package's rungs, then the peers."""
     from tito.bench import peers
     from tito.bench.trial import Contender
 
     found = []
     for kernel in workload.kernels:
-        function, reason = _loaded(kernel)
+        function, reason = None, job["broken"].get(kernel.module)
+        if reason is None:
+            say("trying", task=number, module=kernel.module)
+            function, reason = _loaded(kernel)
         if function is None and reason is None:
             continue
         kwargs = dict(workload.kwargs)
         if kernel.workers:
             kwargs[kernel.workers] = job["threads"]
         found.append((Contender(kernel.name, function, None, kwargs), reason))
+    say("trying", task=number, what="peers")
     for library, peer in peers.of(job["peers"], workload.name, job["threads"]):
         found.append((Contender(peer.name, peer.function, library, {}, peer.prepare), None))
     return found
@@ -165,5 +172,5 @@ def _loaded(kernel: Any) -> tuple[Callable | None, str | None]:
 
     try:
         return load(kernel), None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return None, f"{kernel.module} cannot be imported: {type(error).__name__}: {error}"

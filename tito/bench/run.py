@@ -27,7 +27,7 @@ from tito.errors import UserError
 from tito.machine import thread_environment
 
 # Seconds without a word after which a call is taken for endless, and a timing for stuck.
-LONGEST_SILENCE = 60.0
+LONGEST_SILENCE = 120.0
 LONGEST_TIMING = 600.0
 
 _BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from tito.bench.child import main; main()"
@@ -44,6 +44,7 @@ class _State:
     machine: dict[str, Any] | None = None
     results: dict[int, dict[str, Any]] = field(default_factory=dict)
     skip: dict[str, dict[str, str]] = field(default_factory=dict)
+    broken: dict[str, str] = field(default_factory=dict)  # files that cannot be imported
     at: dict[str, Any] = field(default_factory=dict)  # the last event: what is going on
 
 
@@ -63,11 +64,8 @@ def measure_all(
     raises UserError where not even the machine could be asked
     """
     state = _State(machine)
-    while len(state.results) < len(tasks):
-        before = len(state.results), json.dumps(state.skip), state.machine is None
+    while len(state.results) < len(tasks):  # each process gets further than the one before
         _one_process(root, tasks, libraries, threads, state, progress)
-        if before == (len(state.results), json.dumps(state.skip), state.machine is None):
-            break
     tables = [Table.of(*tasks[i], state.results[i]) for i in sorted(state.results)]
     return Report.of(state.machine or {}, threads, list(libraries), tables)
 
@@ -88,8 +86,10 @@ def _one_process(
         "tasks": [[workload.name, list(dims)] for workload, dims in tasks],
         "done": sorted(state.results),
         "skip": state.skip,
+        "broken": state.broken,
         "machine": state.machine is None,
     }
+    state.at = {}
     with _Child(job, threads) as child:
         for event in child.events():
             state.at = event
@@ -109,20 +109,25 @@ def _words(tasks: Sequence[Task], event: dict[str, Any]) -> str:
     if "task" not in event:
         return event.get("what", "")
     workload, dims = tasks[event["task"]]
-    what = event.get("what") or ("timing" if event["event"] == "timing" else "")
+    what = event.get("contender") or event.get("module") or event.get("what", "")
     return f"{workload.name} {'x'.join(map(str, dims))}: {what}"
 
 
 def _note_the_end(state: _State, why: str) -> None:
-    """The process died or hung: what it was doing is left out, and the rest goes on."""
+    """The process died or hung: what it was doing is left out, and the rest goes on.
+
+    raises UserError where it was not even about to measure anything
+    """
     at = state.at
-    if at.get("event") == "trying" and "task" in at and at["what"] != "inputs":
-        state.skip.setdefault(str(at["task"]), {})[at["what"]] = why
-    elif "task" in at and at["event"] in ("trying", "timing"):
+    if "module" in at:
+        state.broken[at["module"]] = why
+    elif at.get("event") == "trying" and at.get("contender"):
+        state.skip.setdefault(str(at["task"]), {})[at["contender"]] = why
+    elif at.get("event") in ("trying", "timing") and "task" in at:
         names = at.get("names", ["(all)"])
         rows = [{"name": n, "library": None, "left_out": why, "first_call": None} for n in names]
         state.results[at["task"]] = {"rows": rows}
-    elif state.machine is None:
+    elif at.get("event") not in ("machine", "result"):
         raise UserError(
             f"the measuring process could not begin: {why}",
             hint="tito doctor looks at this Python and its packages",
