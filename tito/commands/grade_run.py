@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tito.commands.classes import class_words, the_class
 from tito.commands.masters import course_of, make_batch, module_asked_for
 from tito.commands.progress import Progress
 from tito.commands.words import quoted
@@ -122,9 +123,7 @@ def _next(args: argparse.Namespace) -> str:
 
 
 def _collected(args: argparse.Namespace) -> int:
-    from tito.grading.classroom import Classroom
-
-    classroom = Classroom.open(args.classroom)
+    classroom = the_class(args)
     course = course_of(classroom, args.course)
     refs = _modules(args, classroom, course)
     timing = _timing(args)
@@ -132,7 +131,7 @@ def _collected(args: argparse.Namespace) -> int:
         parts = [_grade_module(args, classroom, course, ref, workers, timing) for ref in refs]
     if timing:
         timing.finish()
-    _report(args, parts, [], timing, f"next: tito grade status{_class_word(args)}")
+    _report(args, parts, [], timing, f"next: tito grade status{class_words(args)}")
     return _code(parts)
 
 
@@ -144,13 +143,9 @@ def _modules(args: argparse.Namespace, classroom: Classroom, course: Course) -> 
         return [course.resolve(args.module)]
     collected = classroom.modules_collected()
     if not collected:
-        hint = f"tito grade collect SOURCE{_class_word(args)}"
+        hint = f"tito grade collect SOURCE{class_words(args)}"
         raise UserError("nothing was collected yet", path=classroom.root, hint=hint)
     return [course.resolve(name) for name in collected]
-
-
-def _class_word(args: argparse.Namespace) -> str:
-    return f" --class {quoted(args.classroom)}" if args.classroom else ""
 
 
 def _grade_module(

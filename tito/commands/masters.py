@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tito.course import Course, ModuleRef, find_course
-from tito.errors import UsageError
+from tito.errors import UsageError, UserError
 from tito.notebook import Notebook, load
 
 if TYPE_CHECKING:
@@ -33,14 +33,19 @@ def module_asked_for(args: argparse.Namespace) -> tuple[Course | None, ModuleRef
 
 
 def course_of(classroom: Classroom, given: str | None = None) -> Course:
-    """The course of a class: as given, as its course.toml says, or where we are."""
+    """The course of a class: as given, as its course.toml says, or where we are.
+
+    A student's kit is none: it holds no hidden tests.
+    """
     folder = Path(given) if given else classroom.settings().course
-    if folder is None:
-        return find_course()
-    if not folder.is_dir():
+    if folder is not None and not folder.is_dir():
         hint = "name it with --course FOLDER"
         raise UsageError("the course folder is not there", path=folder, hint=hint)
-    return find_course(folder)
+    course = find_course(folder)
+    if course.is_kit:
+        hint = "name the course's repository with --course FOLDER"
+        raise UserError("a student's kit holds no hidden tests", path=course.root, hint=hint)
+    return course
 
 
 def make_batch(

@@ -210,8 +210,9 @@ class _Run:
             task = self._flying.pop(future)
             try:
                 outcome: str | Lost = future.result()
-            except (BrokenExecutor, CancelledError, *_cluster_losses()):
-                task.lost += 1
+            except (BrokenExecutor, CancelledError, *_cluster_losses()) as loss:
+                # Dask says KilledWorker of a task that it has tried several times already.
+                task.lost += AGAIN if type(loss).__name__ == "KilledWorker" else 1
                 if task.lost <= AGAIN:
                     self._suspects.append(task)
                     continue
