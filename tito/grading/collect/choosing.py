@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -59,12 +60,19 @@ def holds(entry: Entry, grade_ids: tuple[str, ...]) -> bool:
 
 def share(entry: Entry, grade_ids: tuple[str, ...]) -> float:
     """The part of the grade_ids that stands in the file."""
+    return shares(entry, [grade_ids])[0]
+
+
+def shares(entry: Entry, modules: Iterable[tuple[str, ...]]) -> list[float]:
+    """The same of several modules' grade_ids; the file is read once."""
     try:
         data = entry.read()
     except UserError:
-        return 0.0
-    there = sum(json.dumps(i).encode("ascii") in data for i in grade_ids)
-    return there / max(len(grade_ids), 1)
+        data = b""
+    return [
+        sum(json.dumps(i).encode("ascii") in data for i in grade_ids) / max(len(grade_ids), 1)
+        for grade_ids in modules
+    ]
 
 
 def _under_other_names(entries: list[Entry], wanted: Wanted) -> list[Entry]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tito.grading.collect.choosing import Choice, Wanted, choose, share
+from tito.grading.collect.choosing import Choice, Wanted, choose, share, shares
 from tito.grading.collect.sources import Entry
 from tito.grading.collect.units import Unit
 
@@ -89,9 +89,9 @@ class Divider:
 
     def _module_by_ids(self, notebook: Entry) -> str | None:
         """The one module of which at least half of the ids stand in a notebook."""
-        shares = {w.name: share(notebook, w.grade_ids) for w in self.modules if w.grade_ids}
-        most = max(shares.values(), default=0.0)
-        best = [name for name, value in shares.items() if value == most]
+        found = shares(notebook, [wanted.grade_ids for wanted in self.modules])
+        most = max(found, default=0.0)
+        best = [name for name, value in zip(self.names, found) if value == most]
         return best[0] if most >= 0.5 and len(best) == 1 else None
 
 
