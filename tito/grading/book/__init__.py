@@ -18,7 +18,7 @@ from tito.grading.book.regrade import Change, Plan, Regrade, Stale
 from tito.grading.book.sheet import Sheet
 from tito.grading.book.states import State, doubtful, states
 from tito.grading.book.table import table
-from tito.grading.book.write import Written, write
+from tito.grading.book.writer import Written, write
 
 __all__ = [
     "CellMark",

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 
 from tito.errors import UserError
@@ -15,7 +17,7 @@ from tito.files import write_atomic
 from tito.grading.task import Assignment
 from tito.notebook import Notebook, load, write_ipynb
 
-FOLDER, MASTERS = "book", "masters"
+FOLDER, MASTERS, HANDINS = "book", "masters", "handins.json"
 _KEY = re.compile(r"[0-9a-f]{64}")
 
 
@@ -46,17 +48,22 @@ class Kept:
 
     def handin(self, student: str) -> str | None:
         """sha256 of the hand-in that the grade book knows; None where that is not known."""
+        return self._handins.get(student)
+
+    def keep_handins(self, digests: Mapping[str, str]) -> None:
+        """Note that these students' marks are those of these hand-ins; whole or not at all."""
+        self._handins.update(digests)
+        text = json.dumps(self._handins, indent=0, sort_keys=True, ensure_ascii=False)
+        write_atomic(self.folder / HANDINS, text + "\n")
+
+    @cached_property
+    def _handins(self) -> dict[str, str]:
         try:
-            value = json.loads(self._mark(student).read_text("utf-8"))["handin"]
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
-        return value if isinstance(value, str) else None
-
-    def keep_handin(self, student: str, digest: str) -> None:
-        write_atomic(self._mark(student), json.dumps({"handin": digest}) + "\n")
-
-    def _mark(self, student: str) -> Path:
-        return self.folder / f"{student}.json"
+            found = json.loads((self.folder / HANDINS).read_text("utf-8"))
+        except (OSError, ValueError):
+            return {}
+        pairs = found.items() if isinstance(found, dict) else ()
+        return {student: digest for student, digest in pairs if isinstance(digest, str)}
 
 
 def key_of(master: Notebook) -> str:

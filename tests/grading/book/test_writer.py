@@ -175,13 +175,15 @@ class Crash(BaseException):
     pass
 
 
-STEPS = ["_write_trees", "_write_page", "_write_rows", "keep_handin", "sync_submission", "commit"]
+STEPS = ["_write_trees", "_write_page", "sync_submission", "flush", "commit", "keep_handins"]
 
 
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize(
+    ("step", "at_once"), [*((step, 1) for step in STEPS), ("sync_submission", 20), ("commit", 20)]
+)
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_a_run_that_ends_between_two_steps_is_made_whole_by_the_next(
-    own, rewrite, monkeypatch, step, after
+    own, rewrite, monkeypatch, step, after, at_once
 ):
     """The state after the crash and the next run is that of a run without a crash."""
     answers = {**RIGHT, "total": "def total(values):\n    return 7", "reflect-1": "New."}
@@ -189,6 +191,7 @@ def test_a_run_that_ends_between_two_steps_is_made_whole_by_the_next(
     own.collect("ben", hand_in(answers), "2026-12-02 11:00:00 UTC")
     own.grade("ben", row("ben", {"total-test": 0, "total-hidden": 0, "mean-test": 1}))
     with monkeypatch.context() as patch:
+        patch.setattr("tito.grading.book.writer.AT_ONCE", at_once)
         _crash_at(patch, step, after)
         with pytest.raises(Crash):
             rewrite()
@@ -206,24 +209,17 @@ def _crash_at(patch, step, after):
     from sqlalchemy.orm import Session
 
     from tito.grading.book.kept import Kept
+    from tito.grading.book.writer import _Writer
 
-    writer = _writer_class()
-    owner = {"keep_handin": Kept, "sync_submission": rows, "commit": Session}.get(step, writer)
-    name = "flush" if step == "commit" else step
-    real = getattr(owner, name)
+    owner = {"keep_handins": Kept, "sync_submission": rows, "flush": Session}.get(step, _Writer)
+    real = getattr(owner, step)
 
     def crashing(*args, **kwargs):
         if after:
             real(*args, **kwargs)
         raise Crash
 
-    patch.setattr(owner, name, crashing)
-
-
-def _writer_class():
-    import importlib
-
-    return importlib.import_module("tito.grading.book.write")._Writer
+    patch.setattr(owner, step, crashing)
 
 
 def _is_consistent(own):

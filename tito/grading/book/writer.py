@@ -1,8 +1,8 @@
 """The one writer of a class's grade book: nbgrader's tables and trees from a module's results.
 
-Everything is written so that doing it again changes nothing. A hand-in is one step: its notebook
-is replaced, then its rows are committed, then the hand-in is noted as written. A run that ends in
-between leaves whole files and whole rows, and the next one writes what is missing.
+Everything is written so that doing it again changes nothing. A few hand-ins are one step: their
+notebooks are replaced, then their rows are committed, then the hand-ins are noted as written. A run
+that ends in between leaves whole files and whole rows, and the next one writes what is missing.
 """
 
 from __future__ import annotations
@@ -28,6 +28,10 @@ from tito.grading.store import Stored
 from tito.notebook import Notebook, write_ipynb
 from tito.notebook.points import exact
 from tito.release.version import student_ipynb
+
+# Hand-ins in one transaction: a disk is waited for once for all of them, and formgrader, which
+# may want to write too, waits for less than a second.
+AT_ONCE = 20
 
 
 @dataclass
@@ -66,6 +70,7 @@ def write(
             for stored in results:
                 writer.hand_in(stored)
                 progress(stored.student)
+            writer.commit()
         finally:
             writer.close()
         return writer.written
@@ -80,6 +85,7 @@ class _Writer:
         self._master = master
         self._pages = Pages(master)
         self._kept = Kept(classroom.root, self.name)
+        self._waiting: list[tuple[Stored, rows.Submitted]] = []
         self._penalty = LatePenalty(classroom.root)
         self._book = Book(classroom.gradebook, self._settings.course_id)
 
@@ -124,11 +130,22 @@ class _Writer:
             return
         page = self._pages.page(submission, graded)
         self._write_page(stored.student, page)
-        waiting = self._write_rows(stored, page)
-        self._kept.keep_handin(stored.student, stored.key.handin)
-        self.written.students.append(stored.student)
-        if waiting:
-            self.written.waiting.append(stored.student)
+        self._waiting.append((stored, self._submitted(stored, page)))
+        if len(self._waiting) >= AT_ONCE:
+            self.commit()
+
+    def commit(self) -> None:
+        """The rows of the hand-ins whose notebooks are written."""
+        if not self._waiting:
+            return
+        with self._book.transaction() as session:
+            for _, submitted in self._waiting:
+                waits = rows.sync_submission(session, self._assigned, submitted, self._penalty)
+                self.written.students.append(submitted.student)
+                if waits:
+                    self.written.waiting.append(submitted.student)
+        self._kept.keep_handins({s.student: s.key.handin for s, _ in self._waiting})
+        self._waiting.clear()
 
     def _is_known(self, student: str) -> bool:
         return self._kept.handin(student) is not None
@@ -147,10 +164,10 @@ class _Writer:
             # By it nbgrader sees that this hand-in was graded.
             write_atomic(folder / TIMESTAMP, stamp.read_bytes())
 
-    def _write_rows(self, stored: Stored, page: Page) -> bool:
+    def _submitted(self, stored: Stored, page: Page) -> rows.Submitted:
         student = stored.student
         known = self._kept.handin(student)
-        submitted = rows.Submitted(
+        return rows.Submitted(
             student=student,
             timestamp=_utc(self._classroom.submitted_at(student, self.name)),
             extension=self._extension(student),
@@ -158,8 +175,6 @@ class _Writer:
             unanswered=page.unanswered,
             other_work=None if known is None else known != stored.key.handin,
         )
-        with self._book.transaction() as session:
-            return rows.sync_submission(session, self._assigned, submitted, self._penalty)
 
     def _extension(self, student: str) -> timedelta | None:
         due = self._settings.due(self.name)
