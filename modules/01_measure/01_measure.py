@@ -225,11 +225,11 @@ def stopwatch(rows):
 
 def look(when):
     runs = [stopwatch(256) for _ in range(12)]
-    ratios = [stopwatch(256) / stopwatch(128) for _ in range(100)]
+    ratios = [stopwatch(256) / stopwatch(128) for _ in range(60)]
     lost = sum(not 1.3 <= ratio <= 3 for ratio in ratios)
     print(
         f"{when:6}  slowest/fastest of 12 runs {max(runs) / min(runs):6.2f}    "
-        f"a factor of two read as {min(ratios):.2f} to {max(ratios):.2f}, off in {lost} of 100"
+        f"a factor of two read as {min(ratios):.2f} to {max(ratios):.2f}, off in {lost} of 60"
     )
 
 
@@ -240,7 +240,7 @@ with blas.one_thread():
 
 # %% [markdown]
 """
-Nothing is wrong with that stopwatch: it measures how long *you waited*, and you waited for other programs too. One run on such a clock says little about the kernel. The same numbers, taken in another way, are good to a few per cent on the busy machine as well. It takes six short functions, and you write them now.
+Nothing is wrong with that stopwatch: it measures how long *you waited*, and you waited for other programs too. One run on such a clock says little about the kernel. The same numbers, taken in another way, are good to a few per cent on the busy machine as well. It takes a few short functions, and you write them now.
 
 **The clock.** `time.perf_counter()` is the clock on the wall. `time.thread_time()` counts the processor time that this thread has used: it stands still while another program has the core. In this module it is called `cpu_clock`. Inside, all units are plain: seconds, bytes, floating-point operations (FLOP), and their quotients. No GB and no ms, until a number is printed.
 """
@@ -397,7 +397,11 @@ def _windows_caches(table):
 from dataclasses import asdict
 
 for name, value in asdict(Hardware.detect()).items():
-    print(f"{name:10} {'not told' if value is None else value}")
+    if isinstance(value, int):
+        value = f"{value:,}"
+    elif value is not None:
+        value = " ".join(value)
+    print(f"{name:10} {value or 'not told'}")
 
 # %% [markdown]
 """
@@ -686,7 +690,9 @@ for runs in ([4.0, 1.0, 2.0, 3.0], [1.0] * 6 + [2.0, 1.0, 1.0, 31.0], [0.5]):
     mean, deviation = float(np.mean(runs)), float(np.std(runs))
     moved = 100 * (mean / want["median"] - 1)
     causes = {
-        f"one slow run of {len(runs)} moved your centre by {moved:.0f} %: median": lambda: mean,
+        f"one slow run of {len(runs)} moved your centre by {moved:.0f} %: take the median": lambda: (
+            mean
+        ),
         "that is the standard deviation: expected (p90 - p10)/median": lambda: deviation,
         "that is relative, but not by percentiles: expected (p90 - p10)/median": lambda: (
             deviation / mean
@@ -747,22 +753,22 @@ from tito.machine import blas
 
 a = np.ones((256, 256))
 with blas.one_thread(), neighbours():
-    busy = [1e3 * s for s in repeat(lambda: a @ a, number=1, repeat=300)]
+    busy = [1e3 * s for s in repeat(lambda: a @ a, number=1, repeat=200)]
 found = summarize(busy)
 mean = sum(busy) / len(busy)
-print(f"300 runs of a @ a on a busy machine, wall clock, in ms: spread {found['spread']:.2f}")
+print(f"200 runs of a @ a on a busy machine, wall clock, in ms: spread {found['spread']:.2f}")
 print(f"  best {found['best']:.3f}   median {found['median']:.3f}   mean {mean:.3f}")
-axes = new_plot("one product, 300 times, all cores busy", "run", "ms, wall clock")
+axes = new_plot("one product, 200 times, all cores busy", "run", "ms, wall clock")
 if axes:
     axes.plot(busy, ".", color=BLUE, markersize=5)
     lines = (("mean", mean, RED, ":"), ("median", found["median"], ORANGE, "-"))
     for name, value, colour, style in (*lines, ("best", found["best"], GREEN, "--")):
         axes.axhline(value, color=colour, linestyle=style, linewidth=2, label=f"{name} {value:.2f}")
     axes.set_yscale("log")
-    axes.legend(labelcolor="0.5", framealpha=0, loc="upper right")
+    axes.legend(labelcolor="0.5", framealpha=0, loc="upper left", bbox_to_anchor=(1, 1))
     show_plot(
         axes,
-        f"300 times as dots. Most lie near the best, {found['best']:.2f} ms, some far above it. "
+        f"200 times as dots. Most lie near the best, {found['best']:.2f} ms, some far above it. "
         f"Lines mark the mean, {mean:.2f} ms, and the median, {found['median']:.2f} ms.",
     )
 # %% [markdown]
@@ -771,13 +777,13 @@ if axes:
 
 "B is twice as fast as A" is a statement about two functions, and the machine changes while you time them: it heats up, another program starts, the laptop leaves its charger. If you time all of A and then all of B, that change ends up in the ratio.
 
-<img alt="Two strips of six timed runs each. In both, a grey band of load lies over the right half. In the upper strip the runs are A A A B B B: all of B lies in the band, and B looks slow. In the lower strip they are A B, B A, A B: each pair lies together, either outside the band or inside it, and only the middle pair is cut by its edge." src="data:image/svg+xml;utf8,<svg xmlns='http://www.w3.org/2000/svg' width='620' height='186' viewBox='0 0 620 186' font-family='sans-serif' font-size='14'><title>Two orders of six runs</title>
-<path d='M306 8h306v150h-306z' fill='rgb(125,125,125)' fill-opacity='0.3'/>
-<path d='M72 22h70v42h-70zM150 22h70v42h-70zM228 22h70v42h-70zM72 104h70v42h-70zM306 104h70v42h-70zM384 104h70v42h-70z' fill='rgb(86,180,233)'/>
-<path d='M314 22h92v42h-92zM414 22h92v42h-92zM514 22h92v42h-92zM150 104h58v42h-58zM240 104h58v42h-58zM470 104h92v42h-92z' fill='rgb(230,159,0)'/>
-<path d='M72 152v6h136v-6M240 152v6h136v-6M384 152v6h178v-6' fill='none' stroke='rgb(125,125,125)' stroke-width='2'/>
-<g text-anchor='middle' fill='black' font-weight='bold'><text x='107' y='48'>A</text><text x='185' y='48'>A</text><text x='263' y='48'>A</text><text x='360' y='48'>B</text><text x='460' y='48'>B</text><text x='560' y='48'>B</text><text x='107' y='130'>A</text><text x='179' y='130'>B</text><text x='269' y='130'>B</text><text x='341' y='130'>A</text><text x='419' y='130'>A</text><text x='516' y='130'>B</text></g>
-<g fill='rgb(125,125,125)'><text x='4' y='48'>in turn</text><text x='4' y='130'>in pairs</text><text x='112' y='178'>round 1</text><text x='282' y='178'>round 2</text><text x='446' y='178'>round 3</text><text x='528' y='86'>under load</text></g>
+<img alt="Two strips of six timed runs each. In both, a grey band of load lies over the right half. In the upper strip the runs are A A A B B B: all of B lies in the band, and B looks slow. In the lower strip they are A B, B A, A B: each pair lies together, either outside the band or inside it, and only the middle pair is cut by its edge." src="data:image/svg+xml;utf8,<svg xmlns='http://www.w3.org/2000/svg' width='656' height='186' viewBox='0 0 656 186' font-family='sans-serif' font-size='14'><title>Two orders of six runs</title>
+<path d='M306 8h344v150h-344z' fill='rgb(125,125,125)' fill-opacity='0.3'/>
+<path d='M72 22h70v42h-70zM150 22h70v42h-70zM228 22h70v42h-70zM72 104h70v42h-70zM306 104h110v42h-110zM424 104h110v42h-110z' fill='rgb(86,180,233)'/>
+<path d='M314 22h92v42h-92zM414 22h92v42h-92zM514 22h92v42h-92zM150 104h58v42h-58zM240 104h58v42h-58zM542 104h92v42h-92z' fill='rgb(230,159,0)'/>
+<path d='M72 152v6h136v-6M240 152v6h176v-6M424 152v6h210v-6' fill='none' stroke='rgb(125,125,125)' stroke-width='2'/>
+<g text-anchor='middle' fill='black' font-weight='bold'><text x='107' y='48'>A</text><text x='185' y='48'>A</text><text x='263' y='48'>A</text><text x='360' y='48'>B</text><text x='460' y='48'>B</text><text x='560' y='48'>B</text><text x='107' y='130'>A</text><text x='179' y='130'>B</text><text x='269' y='130'>B</text><text x='361' y='130'>A</text><text x='479' y='130'>A</text><text x='588' y='130'>B</text></g>
+<g fill='rgb(125,125,125)'><text x='4' y='48'>in turn</text><text x='4' y='130'>in pairs</text><text x='112' y='178'>round 1</text><text x='302' y='178'>round 2</text><text x='504' y='178'>round 3</text><text x='560' y='88'>under load</text></g>
 </svg>">
 
 So compare in *rounds*. A round times each of the two once, close together, and gives one ratio. What slows both of them drops out of it. The next round goes in the other order, since who goes first warms the cache for the other. The median of the ratios is the answer, and the band from `p10` to `p90` says whether you may believe it.
@@ -1019,12 +1025,12 @@ pairs = {
 
 
 def by_wall(baseline, candidate):
-    """p10, median and p90 of 40 ratios that were read on the wall clock."""
+    """p10, median and p90 of 25 ratios that were read on the wall clock."""
     with blas.one_thread():
         first, second = (
             lambda f=f: repeat(f, number=1, repeat=1)[0] for f in (baseline, candidate)
         )
-        return np.percentile([first() / second() for _ in range(40)], (10, 50, 90))
+        return np.percentile([first() / second() for _ in range(25)], (10, 50, 90))
 
 
 def show(when):
@@ -1036,19 +1042,21 @@ def show(when):
             ("CPU", by_cpu),
         ):
             print(f"   {name:30} {clock:5} {middle:6.2f}   {low:6.2f} to {high:6.2f}")
-            medians.setdefault((name, clock), []).append(middle)
+            seen.setdefault((name, clock), []).append((middle, high / low))
 
 
-medians = {}
+seen = {}
 print("                                  clock  median   p10 to p90 of the ratios")
 show("quiet")
 with neighbours("cpu"):
     show("all cores busy")
 with neighbours("memory"):
     show("all cores copying")
-for (name, clock), (quiet, *loaded) in medians.items():
-    far = max(abs(ratio / quiet - 1) for ratio in loaded)
-    print(f"{name}, {clock} clock: under load the median moved by up to {100 * far:.0f} %")
+for (name, clock), ((quiet, _), *loaded) in seen.items():
+    moved = 100 * max(abs(middle / quiet - 1) for middle, _ in loaded)
+    band = max(width for _, width in loaded)
+    print(f"{name}, {clock} clock under load: median moved by up to {moved:.0f} %,", end=" ")
+    print(f"high/low up to {band:,.1f}")
 try:
     with blas.one_thread():
         yours = compare(np.matmul, np.matmul, lambda: (a, a))
@@ -1058,6 +1066,8 @@ except NotImplementedError:
 
 # %% [markdown]
 """
+Rounds and a median rescue much, on the wall clock too. But look at its bands: a single round there tells you next to nothing, and `compare` would have to say so. On the CPU clock the band of the first pair closes.
+
 **The surprise.** The CPU clock is not the truth either. Work that stays inside the core keeps its ratio under any load. Work that goes to the last cache and to memory shares both with the neighbours, and then it *is* slower: on some machines hardly, on others by a third or more. Compare the lines of the second pair, and run the cell again. No clock can take that out: the machine you measured was another one.
 
 ## Exercise 4: How fast do bytes move?
@@ -1123,7 +1133,9 @@ class ToyCopy:
         if not (source == 1).all():
             self.problems.append("the source is not filled with ones: its pages may not be there")
         if timed and not _written(target, source):
-            self.problems.append("the target was never written: the first touch is page faults")
+            self.problems.append(
+                "an unwritten target: the first touch is page faults, not bandwidth"
+            )
         np.copyto(target, source)
         self._spend()
 
@@ -1137,6 +1149,8 @@ def _written(target, source):
 # %% nbgrader={"grade": true, "grade_id": "measure_bandwidth-test", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
 toy = ToyCopy(50, 10, 4, 18, 1)
 got = measure_bandwidth(1000, repeats=3, copy=toy.copy, clock=toy.clock)
+if not toy.sizes:
+    raise CheckFailed("measure_bandwidth  copy was never called\n  try       copy(target, source)")
 for sizes in set(toy.sizes) - {(1000, 1000)}:
     raise CheckFailed(
         f"measure_bandwidth  nbytes=1000: your arrays hold {sizes[0]} and {sizes[1]} bytes\n"
@@ -1145,7 +1159,7 @@ for sizes in set(toy.sizes) - {(1000, 1000)}:
     )
 for problem in toy.problems:
     raise CheckFailed(
-        f"measure_bandwidth  nbytes=1000: {problem}, not bandwidth\n"
+        f"measure_bandwidth  nbytes=1000: {problem}\n"
         "  try       two arrays, np.ones(nbytes, np.uint8) for the source, and a warm-up copy"
     )
 causes = {
@@ -1254,7 +1268,7 @@ Their quotient is the *arithmetic intensity*, in FLOP per byte. A machine that m
 <path d='M300 50L570 50' fill='none' stroke='rgb(230,159,0)' stroke-width='5'/>
 <path d='M300 50L300 210' fill='none' stroke='rgb(125,125,125)' stroke-width='2' stroke-dasharray='5 5'/>
 <path d='M120 174h.1M216 140h.1M470 64h.1' fill='none' stroke='rgb(0,158,115)' stroke-width='16' stroke-linecap='round'/>
-<g fill='rgb(125,125,125)'><text x='390' y='238'>intensity, FLOP per byte</text><text x='70' y='24'>FLOP/s</text><text x='430' y='38'>peak</text><text x='84' y='110'>intensity × bandwidth</text><text x='308' y='200'>ridge</text><text x='134' y='184'>dot product</text><text x='230' y='150'>softmax</text><text x='412' y='94'>large matrix product</text></g>
+<g fill='rgb(125,125,125)'><text x='390' y='238'>intensity, FLOP per byte</text><text x='70' y='24'>FLOP/s</text><text x='430' y='38'>peak</text><text x='68' y='90'>intensity × bandwidth</text><text x='308' y='200'>ridge</text><text x='134' y='184'>dot product</text><text x='230' y='150'>softmax</text><text x='412' y='94'>large matrix product</text></g>
 </svg>">
 
 Left of the ridge a kernel waits for data, and no faster arithmetic helps. Right of it the arithmetic is the limit. Which side a kernel is on decides what you do about it: modules 04, 05 and 10 move fewer bytes, 07 and 08 compute faster.
@@ -1565,7 +1579,7 @@ expect_equal(
 )
 if toy.calls != 2:
     raise CheckFailed(
-        f"SimpleProfiler.profile called func {toy.calls} times, expected 2\n"
+        f"SimpleProfiler.profile  calls of func: {toy.calls}, expected 2\n"
         f"  try       first a call that is timed, then {own_run}: tracing slows what it watches"
     )
 causes = {

@@ -2,7 +2,7 @@
 
 EXERCISE = "measure_bandwidth"
 FAILS_IN = "measure_bandwidth-test"
-PHRASE = "copies"
+PHRASE = "copy was never called"
 SOURCE = """\
 def measure_bandwidth(nbytes, repeats=5, copy=np.copyto, clock=cpu_clock):
     if nbytes < 1:
