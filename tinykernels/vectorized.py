@@ -76,7 +76,7 @@ def vectorized_relu(x, out=None):
 
     x   : float32 or float64, one axis or more, any stride; not modified; NaN stays NaN
     out : an array of x's shape and dtype, or None for a new one
-    returns out
+    returns out; with out= the call allocates nothing of x's shape, not even a mask
     raises TypeError and ValueError as check_float_array and check_out
 
     >>> vectorized_relu(np.array([[-1.5, 0.0], [2.5, -np.inf]]))
@@ -183,7 +183,7 @@ def layernorm(x, gamma, beta, eps=1e-5, out=None):
         y = gamma * (x - mean) / sqrt(var + eps) + beta
         mean = sum of x / n,  var = sum of (x - mean)**2 / n, both along the last axis
 
-    x     : (..., n) float32 or float64, any stride; not modified
+    x     : (..., n) float32 or float64, any stride; not modified; x - mean must fit into its dtype
     gamma : (n,), the dtype of x
     beta  : (n,), the dtype of x
     eps   : a number > 0

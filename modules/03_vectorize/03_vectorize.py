@@ -255,7 +255,7 @@ def vectorized_relu(x, out=None):
 
     x   : float32 or float64, one axis or more, any stride; not modified; NaN stays NaN
     out : an array of x's shape and dtype, or None for a new one
-    returns out
+    returns out; with out= the call allocates nothing of x's shape, not even a mask
     raises TypeError and ValueError as check_float_array and check_out
 
     >>> vectorized_relu(np.array([[-1.5, 0.0], [2.5, -np.inf]]))
@@ -591,7 +591,7 @@ One turn of the Python loop now does `m * n` multiply-adds. Broadcasting makes t
 
 The shortest spelling needs no loop at all: `(a[:, :, None] * b[None, :, :]).sum(axis=1)`. It makes all `m * k * n` products at once and adds them up afterwards.
 
-`@`, `np.dot`, `np.einsum` and their kin are off limits in this exercise, and so is `matmul_baseline`, which goes through them.
+`@`, `np.dot`, `np.einsum` and their kin are off limits in this exercise, and so are `np.outer`, which would hide the broadcasting, and `matmul_baseline`, which goes through a BLAS.
 
 **Predict.** `a` and `b` are 128 x 128 float64. How many MB does the shortest spelling allocate? Is it faster or slower than the loop over `p`?
 """
@@ -804,13 +804,13 @@ $$ y_j = \frac{e^{x_j - t}}{\sum_q e^{x_q - t}} \qquad t = \max_q x_q $$
 
 Now count arrays. `x - t` is one, `exp` of it is a second, the quotient is a third. Only one of them is the result. Every ufunc takes `out=`, `np.exp(y, out=y)` works in place, and `y /= total` does too: the whole softmax fits into the one array that it returns.
 
-<img alt="Four stacked bars of temporaries beside the input x, one for each spelling of softmax. The naive one holds three arrays at its peak, one that computes exp twice holds three as well, one that works in place holds one, and one with out= holds none." src="data:image/svg+xml;utf8,<svg xmlns='http://www.w3.org/2000/svg' width='640' height='214' viewBox='0 0 640 214' font-family='sans-serif' font-size='14'><title>Arrays that four spellings hold at their peak</title>
+<img alt="Four stacks of arrays that softmax holds at its peak beside the input x. The naive spelling holds three: x - t, its exp and the result. One that computes exp twice holds three as well. One that works in place holds the result alone, and one with out= nothing but two thin columns." src="data:image/svg+xml;utf8,<svg xmlns='http://www.w3.org/2000/svg' width='640' height='214' viewBox='0 0 640 214' font-family='sans-serif' font-size='14'><title>Arrays that four spellings hold at their peak</title>
 <path d='M40 170h560' stroke='rgb(125,125,125)' stroke-width='2'/>
 <path d='M60 130h90v38h-90zM60 90h90v38h-90zM210 130h90v38h-90zM210 90h90v38h-90zM210 50h90v38h-90z' fill='rgb(230,159,0)'/>
 <path d='M60 50h90v38h-90zM360 130h90v38h-90z' fill='rgb(86,180,233)'/>
 <path d='M510 164h90v4h-90z' fill='rgb(0,158,115)'/>
 <g text-anchor='middle' fill='black'><text x='105' y='154'>x - t</text><text x='105' y='114'>exp(x - t)</text><text x='105' y='74'>y</text><text x='255' y='154'>x - t</text><text x='255' y='114'>exp(x - t)</text><text x='255' y='74'>exp again</text><text x='405' y='154'>y</text></g>
-<g text-anchor='middle' fill='rgb(125,125,125)'><text x='105' y='190'>naive</text><text x='255' y='190'>exp twice</text><text x='405' y='190'>in place</text><text x='555' y='190'>out=</text><text x='555' y='156'>a column for t,</text><text x='555' y='138'>one for the sums</text></g>
+<g text-anchor='middle' fill='rgb(125,125,125)'><text x='105' y='190'>naive</text><text x='255' y='190'>exp twice</text><text x='405' y='190'>in place</text><text x='555' y='190'>out=</text><text x='555' y='138'>a column for t,</text><text x='555' y='156'>one for the sums</text></g>
 <g fill='rgb(125,125,125)'><text x='40' y='24'>arrays of the size of x beside x itself</text><text x='40' y='210'>blue: the result, orange: temporaries</text></g>
 </svg>">
 
@@ -1075,7 +1075,7 @@ The same game with a harder piece, the variance. `x.var()` is off limits: it for
 
     np.einsum("...i,...i->...", d, d)          sum of d*d along the last axis, one number a row
 
-*Digits.* A float32 has 24 bits. In a row around a million they end at 1/16, and a mean that is rounded to float32 is off by as much. That error goes into *every* deviation of the row. And `1e20 * 1e20` does not fit into float32 at all. So the two statistics, one number a row each, are kept in float64: `x.sum(..., dtype=np.float64)` and `np.einsum(..., dtype=np.float64)` read float32 and add up in float64. `out` stays in the dtype of `x`.
+*Digits.* A float32 has 24 bits. Around a million neighbouring float32 numbers lie 1/16 apart, so a mean that is rounded to float32 can be off by half of that. The error goes into *every* deviation of the row. And `1e20 * 1e20` does not fit into float32 at all. So the two statistics, one number a row each, are kept in float64: `x.sum(..., dtype=np.float64)` and `np.einsum(..., dtype=np.float64)` read float32 and add up in float64. `out` stays in the dtype of `x`.
 
 *Division by nothing.* `x.mean()` of an empty row warns. `x.sum() / max(n, 1)` does not.
 
@@ -1130,7 +1130,7 @@ def layernorm(x, gamma, beta, eps=1e-5, out=None):
         y = gamma * (x - mean) / sqrt(var + eps) + beta
         mean = sum of x / n,  var = sum of (x - mean)**2 / n, both along the last axis
 
-    x     : (..., n) float32 or float64, any stride; not modified
+    x     : (..., n) float32 or float64, any stride; not modified; x - mean must fit into its dtype
     gamma : (n,), the dtype of x
     beta  : (n,), the dtype of x
     eps   : a number > 0
