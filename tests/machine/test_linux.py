@@ -166,6 +166,8 @@ def test_version_1_says_no_limit_by_a_large_number(machine):
     )
     assert linux.memory() == 16384000 * 1024
     assert linux.cores(8) == 8
+    machine(proc__meminfo="")
+    assert linux.memory() is None
 
 
 @pytest.mark.parametrize(
