@@ -162,3 +162,11 @@ def test_caches_are_told_with_who_shares_them(monkeypatch):
     some = Facts("CPU", 4, "Linux", "3.13.0", None, None, None, None, caches, (), 2**33)
     monkeypatch.setattr(tito.machine, "facts", lambda: some)
     assert checkup.memory(None).text == "L1 32 KiB, L2 1 MiB (shared by 4), 8 GiB memory"
+
+
+def test_a_blas_kept_from_its_best_kernels_is_a_note(own, monkeypatch, capsys):
+    monkeypatch.setattr("tito.machine.hidden_core", lambda: "SkylakeX")
+    assert cli.main(["doctor"]) == 0
+    out = capsys.readouterr().out
+    assert "note   blas" in out
+    assert "unset OPENBLAS_CORETYPE: it keeps OpenBLAS from its SkylakeX kernels" in out

@@ -267,7 +267,7 @@ def _judge_package(name: str, found: dict[str, Any], course: Course, cure: str) 
 
 def blas(course: Course | None) -> Finding:
     """The library that NumPy multiplies matrices with: what kernels are compared with."""
-    from tito.machine import facts
+    from tito.machine import facts, hidden_core
 
     machine = facts()
     known = {
@@ -281,6 +281,10 @@ def blas(course: Course | None) -> Finding:
     parts = [machine.blas]
     parts += [f"core type {machine.blas_core}"] if machine.blas_core else []
     parts += [f"{machine.blas_threads} threads"] if machine.blas_threads else []
+    if better := hidden_core():
+        # Some OpenBLAS releases do not survive a core type that is not their own choice.
+        fix = f"unset OPENBLAS_CORETYPE: it keeps OpenBLAS from its {better} kernels"
+        return Finding("blas", NOTE, ", ".join(parts), fix, facts={**known, "hidden": better})
     return Finding("blas", OK, ", ".join(parts), facts=known)
 
 
