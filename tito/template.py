@@ -278,14 +278,18 @@ Every rung so far, verified before it is timed.
 
 # %% tags=["raises-exception"]
 #| measure
-from tito.machine import time_call
+from tito.machine import Rung, scoreboard
 
 x, y = ramp(1000), ramp(1000)
 wanted = axpy_specification(2.0, x, y)
-for rung in (axpy_specification, axpy_loops):
-    assert np.array_equal(rung(2.0, x, y), wanted), f"{rung.__name__} is wrong, so not timed"
-    seconds = time_call(rung, 2.0, x, y).median
-    print(f"{rung.__name__:20s} {3 * x.nbytes / seconds / 1e9:8.4f} GB/s")
+
+
+def check(result):
+    expect_close(result, wanted)
+
+
+kernels = (axpy_specification, axpy_loops)
+scoreboard([Rung(k.__name__, k, (2.0, x, y), check=check, nbytes=3 * x.nbytes) for k in kernels])
 
 # %% [markdown]
 r"""
