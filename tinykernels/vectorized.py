@@ -37,7 +37,7 @@ def check_out(out, shape, x, *others):
     if out is None:
         return np.empty(shape, x.dtype)
     if getattr(out, "dtype", None) is None:
-        raise TypeError(f"out is a {type(out).__name__}: pass an array, or leave it away")
+        raise TypeError(f"out is a {type(out).__name__}: pass an array or None")
     if out.shape != shape or out.dtype != x.dtype:
         raise ValueError(f"out is {out.dtype} {out.shape}, the result is {x.dtype} {shape}")
     if not out.flags.writeable:

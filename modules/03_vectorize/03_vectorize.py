@@ -167,7 +167,7 @@ print(f"The same job: {slowest} takes {times[slowest] / times[fastest]:.1f} time
 """
 No Python loop is left in any of them, and still they differ. Where the time goes now: into *passes over memory* that a line makes and into *arrays* that it allocates on the way. This module is about both.
 
-**Rules that hold for all kernels of this course.** Arrays are float32 or float64, all of a call in one dtype, and so is the result. Inputs are never changed. Empty inputs are no special case: they give what the mathematics says, and an empty sum is 0. Wrong types raise `TypeError`, wrong sizes and values `ValueError`, before any work. Each exercise gives you a specification to compare with, `..._spec`; a kernel that calls it earns nothing.
+**Rules that hold for all kernels of this course.** Arrays are float32 or float64, all of a call in one dtype, and so is the result. Inputs are never changed. Empty inputs are no special case: they give what the mathematics says, and an empty sum is 0. Wrong types raise `TypeError`, wrong sizes and values `ValueError`, before any work. Each exercise gives you a specification to compare with, `..._spec`; a kernel that calls it earns nothing. The doors are the ones you wrote in 02: `tito export 02` puts them into your package, and all kernels here begin with them.
 
 **New: `out=`.** A caller who has a place for the result passes it, and the kernel fills it and returns it: `softmax(x, out=y) is y`. Without it the result is a new array. An `out` must have the exact shape and dtype of the result, be writeable, and share no memory with an input. The next cell holds the door for that, and with it the whole pattern in one worked example: check the inputs, check `out`, let NumPy write into it.
 """
@@ -191,7 +191,7 @@ def check_out(out, shape, x, *others):
     if out is None:
         return np.empty(shape, x.dtype)
     if getattr(out, "dtype", None) is None:
-        raise TypeError(f"out is a {type(out).__name__}: pass an array, or leave it away")
+        raise TypeError(f"out is a {type(out).__name__}: pass an array or None")
     if out.shape != shape or out.dtype != x.dtype:
         raise ValueError(f"out is {out.dtype} {out.shape}, the result is {x.dtype} {shape}")
     if not out.flags.writeable:
@@ -225,7 +225,7 @@ optimized_matmul = matmul_baseline  # the name that other courses and the benchm
 """
 ## Exercise 1: ReLU, in place of a temporary
 
-A NumPy operation on whole arrays (a *ufunc*: `np.add`, `np.maximum`, `np.exp`) loops in compiled code. Written as `y = np.maximum(x, 0)` it must first get memory for `y`, and fresh memory has to be cleared by the operating system page by page. Written as `np.maximum(x, 0, out=y)` it writes where you say. The difference looks like this:
+A NumPy operation on whole arrays (a *ufunc*: `np.add`, `np.maximum`, `np.exp`) loops in compiled code. Written as `y = np.maximum(x, 0)` it must first get memory for `y`, and when the operating system hands out a large piece of it, it clears it page by page. Written as `np.maximum(x, 0, out=y)` it writes where you say. The difference looks like this:
 
     y[...] = np.maximum(x, 0)      allocates an array, fills it, copies it into y, drops it
     np.maximum(x, 0, out=y)        fills y
@@ -1583,7 +1583,7 @@ Everything is there: `im2col` for the columns, `matmul_baseline` for the product
 
 One of the points is for speed. The cell that earns it runs your function and a convolution in Python loops on new images, in turn, and compares their CPU time: half the point from 4 times as fast, all of it from 15 times.
 
-**Predict.** How much faster than the loops will it be for 3 channels of 16 x 16 and 4 filters of 3 x 3? Write down a number. And where does the time go then: into `im2col` or into the product?
+**Predict.** How much faster than the loops will it be for 3 channels of 18 x 18 and 4 filters of 3 x 3? Write down a number: the speed cell prints the answer. And where does the time go then: into `im2col` or into the product?
 """
 
 
