@@ -132,6 +132,20 @@ def _runs(pid):
     return not (stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z")
 
 
+def test_workers_that_cannot_be_reached_any_more_are_not_waited_for(monkeypatch, tmp_path):
+    monkeypatch.setattr("tito.grading.executors.LOOK_EVERY", 0.05)
+    marker = tmp_path / "said"
+
+    def check():
+        if marker.exists():
+            raise UserError("they are gone")
+
+    workers = threads(1)
+    workers.check = check
+    with pytest.raises(UserError, match="they are gone"):
+        outcomes(tasks.until_stopped, tasks_of((str(marker),)), workers)
+
+
 def test_one_local_worker_is_a_thread_and_more_are_processes():
     with local(1) as one, local(2) as two:
         assert one.submit(os.getpid, ()).result() == os.getpid()

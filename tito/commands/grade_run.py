@@ -93,7 +93,7 @@ def _handed_in(args: argparse.Namespace) -> int:
 def _timing(args: argparse.Namespace) -> Timing | None:
     from tito.grading.timing import Timing
 
-    return Timing() if args.timing else None
+    return Timing(elsewhere=bool(args.cluster)) if args.timing else None
 
 
 def _found(args: argparse.Namespace, master: Notebook) -> Found:

@@ -10,6 +10,7 @@ it, and takes nothing with it.
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 import signal
@@ -36,6 +37,7 @@ from tito.errors import UserError
 AGAIN = 2  # times that a task whose worker was lost is tried again
 AHEAD = 2  # tasks for each worker that are handed out, so that none waits for the next
 CONNECT_SECONDS = 10
+LOOK_EVERY = 2.0  # seconds between two looks whether the workers can still be reached
 
 _here = threading.local()
 
@@ -69,15 +71,18 @@ class Workers:
     width : how many tasks run at the same time
     stop : an event that `stopping` sees in the workers; None where it cannot reach them
     close : what else is to be closed in the end
+    check : raises UserError once the workers cannot be reached any more
     """
 
     make: Callable[[], Executor]
     width: int
     stop: Any = None
     close: Callable[[], None] = lambda: None
+    check: Callable[[], None] = lambda: None
     _executor: Executor | None = field(default=None, repr=False)
 
     def submit(self, function: Callable[..., str], arguments: tuple[Any, ...]) -> Future[str]:
+        self.check()
         if self._executor is None:
             self._executor = self.make()
         try:
@@ -98,6 +103,10 @@ class Workers:
     def __exit__(self, kind: type[BaseException] | None, *exc: object) -> None:
         if kind is not None and self.stop is not None:
             self.stop.set()
+        try:
+            self.check()
+        except UserError:
+            return  # nobody is there to be told
         if self._executor is not None:
             self._executor.shutdown(wait=kind is None or self.stop is not None)
         self.close()
@@ -139,9 +148,10 @@ def cluster(address: str) -> Workers:
             "--cluster needs Dask, which is not installed here",
             hint='pip install "distributed" (or this package with the extra "cluster")',
         ) from None
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # it is said by us
     try:
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-    except (OSError, ValueError, TimeoutError) as error:
+    except (OSError, ValueError) as error:
         raise UserError(
             f"no Dask scheduler answers at {address}: {error}",
             hint="start one with: dask scheduler, and workers with: dask worker ADDRESS",
@@ -153,8 +163,16 @@ def cluster(address: str) -> Workers:
             f"the Dask scheduler at {address} has no workers",
             hint=f"start some with: dask worker {address} --nthreads 1",
         )
+
+    def check() -> None:
+        if client.status not in ("running", "connecting"):
+            hint = (
+                "what was graded into a class folder is kept; the same command goes on from there"
+            )
+            raise UserError(f"the Dask scheduler at {address} is gone", hint=hint)
+
     # Not pure: a task that is tried again must not be answered with what was remembered of it.
-    return Workers(lambda: client.get_executor(pure=False), width, None, client.close)
+    return Workers(lambda: client.get_executor(pure=False), width, None, client.close, check)
 
 
 def run(
@@ -183,7 +201,8 @@ class _Run:
     def outcomes(self) -> Iterator[tuple[Task, str | Lost]]:
         try:
             while self._send():
-                done, _ = wait(self._flying, return_when=FIRST_COMPLETED)
+                done, _ = wait(self._flying, LOOK_EVERY, FIRST_COMPLETED)
+                self._check()
                 yield from self._settled(done)
         finally:
             for future in self._flying:
@@ -201,6 +220,13 @@ class _Run:
                 break
             self._submit(task)
         return bool(self._flying)
+
+    def _check(self) -> None:
+        try:
+            self._workers.check()
+        except UserError:
+            self._flying.clear()  # to be cancelled nowhere
+            raise
 
     def _submit(self, task: Task) -> None:
         self._flying[self._workers.submit(self._function, task.arguments)] = task

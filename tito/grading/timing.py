@@ -26,8 +26,10 @@ class Timing:
 
     total : CPU seconds of this process since its start and of all it has started
     student, module : CPU seconds in students' functions, and in given and test cells
+    elsewhere : whether workers of a cluster did the work; then the total lacks theirs
     """
 
+    elsewhere: bool = False
     total: float = 0.0
     student: float = 0.0
     module: float = 0.0
@@ -64,6 +66,17 @@ class Timing:
         return max(memory, self.late.judge if self.late else 0)
 
     def report(self) -> str:
+        return self._elsewhere() if self.elsewhere else self._here()
+
+    def _elsewhere(self) -> str:
+        lines = [
+            f"CPU of this process            {self.total:8.2f} s",
+            f"on the cluster, in students    {self.student:8.2f} s",
+            f"  in given and test cells      {self.module:8.2f} s; the rest is not known here",
+        ]
+        return "\n".join([*lines, *self._peaks()])
+
+    def _here(self) -> str:
         ours = self.total - self.student - self.module
         count = max(self.count, 1)
         lines = [
@@ -72,12 +85,12 @@ class Timing:
             f"  in given and test cells      {self.module:8.2f} s",
             f"  the rest, which is ours      {ours:8.2f} s, {ours / count:.3f} s a hand-in",
         ]
-        if self.late is not None:
-            lines += [
-                self._memory("this process  ", "here"),
-                self._memory("the warm judge", "judge"),
-            ]
-        return "\n".join(lines)
+        return "\n".join([*lines, *self._peaks()])
+
+    def _peaks(self) -> list[str]:
+        if self.late is None:
+            return []
+        return [self._memory("this process  ", "here"), self._memory("the warm judge", "judge")]
 
     def _memory(self, what: str, which: str) -> str:
         late = getattr(self.late, which)
