@@ -57,6 +57,31 @@ def test_a_loose_notebook_is_named_after_its_file(tmp_path):
     assert list(found) == ["ann_77_filters"] and found["ann_77_filters"].remarks == []
 
 
+def test_a_students_own_folder_is_the_student(tmp_path):
+    put(tmp_path / "bob", {"07_filters.ipynb": OURS, "data.csv": b"1"})
+    assert rows(tmp_path / "bob")["bob"].read() == OURS
+    # With another beside it, or under another name, each may be somebody's.
+    put(tmp_path / "bob", {"cy.ipynb": OURS})
+    assert list(rows(tmp_path / "bob")) == ["07_filters", "cy"]
+    put(tmp_path / "class", {"dee.ipynb": OURS})
+    assert list(rows(tmp_path / "class")) == ["dee"]
+
+
+def test_of_two_under_its_name_the_chosen_one_is_named(tmp_path):
+    put(tmp_path / "ann", {"07_filters.ipynb": OURS, "07_filters (1).ipynb": OURS})
+    assert rows(tmp_path)["ann"].remarks == [
+        "07_filters.ipynb: taken",
+        "not looked at: 07_filters (1).ipynb",
+    ]
+
+
+def test_a_notebook_saved_as_json_is_taken_by_what_is_inside(tmp_path):
+    put(tmp_path, {"ann/07_filters.json": OURS, "bob/data.json": b"{}"})
+    found = rows(tmp_path)
+    assert found["ann"].read() == OURS and "not named" in found["ann"].remarks[0]
+    assert found["bob"].status == "missing"
+
+
 def test_a_single_notebook(tmp_path):
     put(tmp_path, {"mine.ipynb": OURS})
     assert rows(tmp_path / "mine.ipynb")["mine"].read() == OURS

@@ -54,10 +54,8 @@ def safe_paths(paths: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
         path = "/".join(safe_name(p) for p in parts)
         if len(parts) > DEEPEST or len(path) > LONGEST_PATH:
             path = _marked("/".join(parts))
-        if _clashes(path.casefold(), taken):
-            path = _marked("/".join(parts))
         number = 2
-        while _clashes(path.casefold(), taken):  # the same name twice in one zip
+        while _clashes(path.casefold(), taken):
             path = _marked("/".join((*parts, str(number))))
             number += 1
         kept[parts] = path
