@@ -7,7 +7,7 @@ import pytest
 from tests.grading.book.sample import MASTER, master
 from tito.grading.book.changes import changed_questions, question_of
 
-HELPER = "three = 3\n\ndef six():\n    return 2 * three\n"
+HELPER = "three = 3\n\n# %%\ndef six():\n    return 2 * three\n"
 
 
 @pytest.mark.parametrize(
