@@ -25,8 +25,9 @@ def die() -> None:
 
 def dies_of(poison: str, text: str) -> str:
     """The worker that gets the poison is gone."""
+    time.sleep(0 if text == poison else 0.3)
     if text == poison:
-        time.sleep(0.05)  # others are under way beside it
+        time.sleep(0.1)  # others are under way beside it
         die()
     return text
 
