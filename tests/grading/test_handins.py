@@ -1,6 +1,7 @@
 """Hand-ins of every shape become one row a student, and nothing leads out of the folder."""
 
 import io
+import json
 import os
 import stat
 import sys
@@ -130,6 +131,36 @@ def test_of_several_the_module_is_picked(tmp_path, files, chosen):
     row = rows(tmp_path)["ann"]
     assert row.status == "graded" and row.read() == OURS
     assert any("not looked at" in r for r in row.remarks)
+
+
+def answered(source, output=""):
+    cells = [
+        {"metadata": {"nbgrader": {"grade_id": name}}, "source": [text], "outputs": [output]}
+        for name, text in (("blur", source), ("blur-test", "assert blur(1) == 1"))
+    ]
+    return json.dumps({"cells": cells}).encode()
+
+
+def test_another_answer_beside_the_right_name_is_for_a_person(tmp_path):
+    files = {"07_filters.ipynb": answered("pass"), "really final.ipynb": answered("return x")}
+    row = rows(put(tmp_path / "in" / "ann", files).parent)["ann"]
+    assert row.status == "ambiguous"
+    assert "07_filters.ipynb, really final.ipynb" in row.reason
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"copy.ipynb": answered("return x", "was run")},
+        {".ipynb_checkpoints/07_filters-checkpoint.ipynb": answered("pass")},
+        {"scratch.ipynb": OTHER},
+        {"torn.ipynb": b'{"cells": [{"grade_id": "blur"'},
+    ],
+)
+def test_the_right_name_is_taken_where_nothing_else_answers(tmp_path, other):
+    own = answered("return x")
+    row = rows(put(tmp_path / "in" / "ann", {"07_filters.ipynb": own, **other}).parent)["ann"]
+    assert row.status == "graded" and row.read() == own
 
 
 def test_two_that_could_be_it_are_ambiguous(tmp_path):

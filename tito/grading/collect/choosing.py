@@ -42,11 +42,13 @@ def choose(entries: list[Entry], wanted: Wanted, troubles: list[str] | None = No
     if not candidates:
         choice.status, choice.reason = _nothing(entries, troubles or [])
         return choice
-    entry = candidates[0] if len(candidates) == 1 else _best(candidates, wanted)
+    rivals = _rivals(candidates, wanted)
+    entry = None if rivals else _best(candidates, wanted)
     if entry is None:
-        names = ", ".join(sorted(e.shown for e in candidates)[:5])
+        names = ", ".join(sorted(e.shown for e in rivals or candidates)[:5])
+        what = "different answers in several notebooks" if rivals else "several notebooks"
         choice.status = AMBIGUOUS
-        choice.reason = f"several notebooks, none is clearly it: {names}"
+        choice.reason = f"{what}, none is clearly it: {names}"
         return choice
     choice.entry = entry
     choice.remarks += _name_remarks(entry, candidates, wanted)
@@ -87,8 +89,33 @@ def _under_other_names(entries: list[Entry], wanted: Wanted) -> list[Entry]:
     ]
 
 
+def _rivals(candidates: list[Entry], wanted: Wanted) -> list[Entry]:
+    """Notebooks that answer the module's questions in different ways: whichever was graded, the
+    right answers may stand in another. What programs keep in hidden folders is no hand-in.
+    """
+    visible = [e for e in candidates if not any(part.startswith(".") for part in e.parts[1:-1])]
+    if len(visible) < 2:
+        return []
+    answers = {e: _answers(e, wanted) for e in visible if holds(e, wanted.grade_ids)}
+    answering = [e for e in answers if answers[e]]
+    kinds = {json.dumps(answers[e], sort_keys=True) for e in answering}
+    return answering if len(kinds) > 1 else []
+
+
+def _answers(entry: Entry, wanted: Wanted) -> dict[str, str]:
+    """The sources of the module's cells in a notebook; none where it cannot be read."""
+    try:
+        cells = json.loads(entry.read())["cells"]
+        sources = {c["metadata"].get("nbgrader", {}).get("grade_id"): c["source"] for c in cells}
+        return {i: "".join(sources[i]).strip() for i in wanted.grade_ids if i in sources}
+    except (UserError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return {}
+
+
 def _best(candidates: list[Entry], wanted: Wanted) -> Entry | None:
     """Of several notebooks the module's: by name, by folder and name, by the grade_ids inside."""
+    if len(candidates) == 1:
+        return candidates[0]
     named = [e for e in candidates if e.notebook_stem == wanted.name]
     if len(named) == 1:
         return named[0]
