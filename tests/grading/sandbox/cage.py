@@ -22,6 +22,7 @@ import sandbox.landlock  # noqa: E402
 import sandbox.libc  # noqa: E402
 import sandbox.locks  # noqa: E402
 import sandbox.mounts  # noqa: E402
+import sandbox.namespaces  # noqa: E402
 import sandbox.privileges  # noqa: E402
 import sandbox.seccomp  # noqa: E402
 import sandbox.syscalls  # noqa: E402

@@ -92,7 +92,7 @@ def die_with(judge: int) -> None:
         import signal
 
         ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
-        if os.getppid() != judge:
+        if os.getppid() not in (judge, 0):  # 0: it lives, in another process namespace
             os._exit(0)
         return
     import threading

@@ -9,8 +9,9 @@ import sys
 import tempfile
 from typing import Any
 
-from tito.grading import forkserver
+from tito.grading import forkserver, sandbox
 from tito.grading.child import main as child
+from tito.grading.sandbox import namespaces
 
 # What a student process imports in its first moments anyway.
 LOADED = (
@@ -29,11 +30,15 @@ def main(control: int, own_path: list[str], with_numba: bool) -> None:
 
     own_path : where the interpreter finds its standard library
     """
+    keeper = sandbox.own_processes()
+    namespaces.possible()  # found out once for all forks
     for name in LOADED:
         __import__(name)
     if with_numba:
         _load_numba()
     forkserver.serve(socket.socket(fileno=control), lambda *request: _begin(own_path, *request))
+    if keeper is not None:
+        keeper.end()
 
 
 def _load_numba() -> None:

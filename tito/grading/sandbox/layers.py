@@ -19,7 +19,8 @@ def confine(
     scratch  : the one folder that can be written; becomes the working folder
     readable : files and folders that can be read: readable_paths() and what the caller staged
     limits   : any object; its attributes memory_bytes, cpu_seconds and file_bytes are taken
-    without  : layers to leave out: "tmpfs", "landlock", "capabilities", "rlimits", "seccomp"
+    without  : layers to leave out: "namespaces" (and with them the tmpfs), "tmpfs", "landlock",
+               "capabilities", "rlimits", "seccomp"
 
     Call it before any student code and before imports that start threads (a BLAS with more than
     one): a thread that already runs would stay free, so that is a RuntimeError. On Linux the
@@ -36,10 +37,12 @@ def _linux(
     scratch: Path, readable: Sequence[Path], limits: object, without: Container[str]
 ) -> Iterable[str | None]:
     """Apply the layers one by one; seccomp last, since it closes what the others need."""
-    from . import landlock, locks, mounts, privileges, seccomp
+    from . import landlock, locks, mounts, namespaces, privileges, seccomp
 
     _refuse_threads()
-    if "tmpfs" not in without:
+    entered = [] if "namespaces" in without else namespaces.enter()
+    yield from entered
+    if "mount namespace" in entered and "tmpfs" not in without:
         yield mounts.private_scratch(scratch, 2 * wanted(limits)["RLIMIT_FSIZE"])
     os.chdir(scratch)
     privileges.close_to_others()

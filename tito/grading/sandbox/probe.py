@@ -9,7 +9,12 @@ PROBE = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
 import {package} as sandbox
-print(json.dumps(sandbox.confine(sys.argv[2], sandbox.readable_paths(), None)))
+if sys.platform == "linux" and sandbox.own_processes() is not None:
+    import os
+    child = os.fork()
+    if child:
+        sys.exit(os.waitpid(child, 0)[1] != 0)
+print(json.dumps(sandbox.confine(sys.argv[2], sandbox.readable_paths(), None)), flush=True)
 """
 
 
