@@ -320,7 +320,9 @@ def test_a_test_that_asked_nothing_is_reported():
         ("import time; time.sleep(3600)", "timeout"),
         ("import os; os._exit(0)", "died"),
         ("import ctypes; ctypes.string_at(0)", "died"),
-        ("x = []\nwhile True: x.append(b'x' * (50 << 20))", "died"),
+        # Zeros that nobody touches, so that the limit is met before any time is spent. It is a
+        # MemoryError, and Python may or may not have enough left to say so.
+        ("x = []\nwhile True: x.append(bytes(50 << 20))", "died missing"),
     ],
 )
 def test_a_solution_cell_that_ends_badly(line, status):
@@ -328,7 +330,7 @@ def test_a_solution_cell_that_ends_badly(line, status):
     cells = by_id(result)
     assert cells["double-test"].points == 4
     assert cells["clamp-test"].points == 0
-    assert cells["clamp-test"].status == status
+    assert cells["clamp-test"].status in status.split()
     assert cells["clamp-test"].message.startswith("clamp is not there: cell 3 (clamp)")
 
 
@@ -537,6 +539,15 @@ def test_a_forbidden_route_in_the_package_takes_the_points(tmp_path):
     assert result.points == 0
     for cell in result.cells:
         assert "fast of tinykernels.vectorized uses @" in cell.message
+
+
+def test_the_time_of_a_hidden_test_tells_little():
+    body = "import time\ndef clamp(x, low, high):\n    end = time.process_time() + 0.13\n"
+    body += "    while time.process_time() < end: pass\n    return min(max(x, low), high)"
+    cells = by_id(run(hand_in(body)))
+    hidden, shown = cells["clamp-hidden"].seconds, cells["clamp-test"].seconds
+    assert shown >= 0.13 and hidden >= 0.1
+    assert hidden == round(hidden, 1) and shown != round(shown, 1)
 
 
 # -- seven holes of a naive build; six can be met here

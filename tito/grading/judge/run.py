@@ -151,9 +151,7 @@ class Judge:
     # -- what needs no run
 
     def _settle_without_running(self, plan: Plan) -> None:
-        package = self.job.package
-        sources = forbid.read_package(package, self.job.package_modules) if package else {}
-        routes = forbidden(plan, sources)
+        routes = forbidden(plan, package_sources(self.job))
         for test in plan.tests:
             if (test.hidden and self.job.visible_only) or test.empty:
                 self._settle(test, LATER, None, None)
@@ -293,7 +291,7 @@ class Judge:
                 "status": status,
                 "points": None if points is None else str(points),
                 "message": message,
-                "seconds": outcome.seconds if outcome else 0.0,
+                "seconds": _told_seconds(test, outcome.seconds) if outcome else 0.0,
                 "doubt": outcome is not None and outcome.doubt,
                 "ratio": outcome.ratio if outcome else None,
             }
@@ -319,10 +317,20 @@ class Judge:
             self.emit({"event": "broken", "reason": f"it takes more than {READING:g} s to read"})
 
 
+def _told_seconds(test: GradedTest, seconds: float) -> float:
+    """Of a secret test coarsely: code that has seen its inputs could write them into its time."""
+    return round(seconds, 1) if test.has_secret else seconds
+
+
 def _first(texts: list[str]) -> list[str]:
     """A hand-in with thousands of failing cells need not fill the report."""
     more = len(texts) - MOST_REMARKS
     return texts[:MOST_REMARKS] + ([f"and {more} more"] if more > 0 else [])
+
+
+def package_sources(job: Job) -> dict[str, str]:
+    """The modules that cells import from, by dotted name."""
+    return forbid.read_package(job.package, job.package_modules) if job.package else {}
 
 
 def forbidden(plan: Plan, package: Mapping[str, str] | None = None) -> dict[int, str]:
