@@ -100,6 +100,9 @@ def _audit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--nbgrader", action="store_true", help="cross-check with nbgrader alone (slow)"
     )
+    parser.add_argument(
+        "--speed", action="store_true", help="what the reference reaches, and the step it allows"
+    )
 
 
 def _generate(parser: argparse.ArgumentParser) -> None:

@@ -107,6 +107,8 @@ def audit(args: Namespace) -> int:
     if course.is_kit:
         raise UsageError("a kit holds no answers, so there is nothing to audit", path=course.root)
     refs = choose.modules(args.modules, args.all)
+    if args.speed:
+        return _audit_speed(course, refs)
     failed = [ref.name for ref in refs if not _audit_one(course, ref, args.nbgrader)]
     if not args.nbgrader and (leaks := _leaks(course)):
         print(leaks, file=sys.stderr)
@@ -115,6 +117,29 @@ def audit(args: Namespace) -> int:
         print(f"not green: {', '.join(failed)}")
         return 1
     print("next: tito generate OUT" if not args.nbgrader else "nbgrader alone agrees")
+    return 0
+
+
+def _audit_speed(course: Course, refs: list[ModuleRef]) -> int:
+    """Print what the reference reaches in each speed check; 1 if a step asks for too much."""
+    from tito.grading.audit import setting_of, thresholds
+    from tito.notebook import load
+
+    problems: list[str] = []
+    for ref in refs:
+        master = load(ref.source)
+        cells = thresholds.measure(master, setting_of(course, ref, master), say=_progress)
+        _progress("")
+        print(ref.name if cells else f"{ref.name}: no cell is graded by speed")
+        for cell in cells:
+            print("\n".join(f"  {line}" for line in cell.lines()))
+        problems += [cell.problem for cell in cells if cell.problem]
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    if problems:
+        print("next: lower these steps, or look at what the baseline does")
+        return 1
+    print(f"next: tito audit {_word(refs[0])}")
     return 0
 
 
