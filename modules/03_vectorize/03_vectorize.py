@@ -1748,6 +1748,7 @@ points(
         conv2d_im2col,
         conv2d_slow,
         draw_image,
+        expected=conv2d_spec,
         inner=27,
         points=1,
         full=15,

@@ -162,12 +162,39 @@ def test_a_cpu_without_thresholds_is_graded_by_values(monkeypatch):
         speed(lambda x: x, baseline, draw, points=2, full=thresholds)
 
 
+def test_a_slow_baseline_runs_on_few_inputs_where_another_result_is_expected():
+    runtime = Scripted([50.0], call=1e-4)
+    own = {"expected": lambda x: np.exp(-x)}
+    with use(runtime):
+        found = speed(fast, baseline, small, points=2, full=2.0, **own)
+        assert runtime.most == {STUDENT: 20, BASELINE: 2}
+        assert found.measured.median == pytest.approx(50)
+        speed(fast, baseline, small, points=2, full=2.0)
+    assert runtime.most == {STUDENT: 20, BASELINE: 20}
+
+
+def test_each_result_is_checked_where_the_baseline_ran_on_few():
+    class Late(Scripted):
+        """Right on the inputs that the baseline runs on, wrong on the others."""
+
+        def results(self, who, calls):
+            right = [np.exp(-c.args[0]) for c in calls]
+            return right[:2] + [r + 1 for r in right[2:]] if who == STUDENT else right
+
+    with use(Late([50.0], call=1e-4)), pytest.raises(CheckFailed, match="wrong"):
+        speed(fast, baseline, small, points=2, full=2.0, expected=lambda x: np.exp(-x))
+
+
 class Scripted(NotebookRuntime):
     """A rig whose clocks say what they are told; one entry a round, the last one for ever."""
 
     def __init__(self, ratios, call=0.01):
         super().__init__()
         self.ratios, self.seconds, self.order, self.renewed = list(ratios), call, [], 0
+        self.most = {}
+
+    def results(self, who, calls):
+        return [np.exp(-c.args[0]) for c in calls]
 
     def rig(self, func, baseline):
         outer = self
@@ -186,10 +213,11 @@ class Scripted(NotebookRuntime):
 
             def run(self, who, calls, form):
                 outer.order.append(who)
+                outer.most[who] = max(len(calls), outer.most.get(who, 0))
                 rounds = (len(outer.order) - 1) // 2 - 2  # after two that do not count
                 ratio = outer.ratios[max(0, min(rounds, len(outer.ratios) - 1))]
                 seconds = outer.seconds * (1 if who == STUDENT else ratio) * len(calls)
-                return Window(seconds, [np.exp(-c.args[0]) for c in calls], list(calls))
+                return Window(seconds, outer.results(who, calls), list(calls))
 
             def settle(self, draw, form):
                 assert len(draw()) > 1
@@ -212,8 +240,21 @@ def scripted(ratios, full=2.0, half=1.5, **clock):
 
 
 def test_clear_measurements_end_soon():
-    found, _ = scripted([5.0, 5.1, 4.9])
+    found, _ = scripted([2.4, 2.3, 2.35])
     assert (found.measured.rounds, found.earned, found.doubt) == (7, 2, False)
+
+
+def test_far_beyond_the_highest_step_three_rounds_are_enough():
+    found, _ = scripted([5.0, 5.1, 4.9])
+    assert (found.measured.rounds, found.earned, found.doubt) == (3, 2, False)
+    found, _ = scripted([5.0, 2.4, 4.9])
+    assert found.measured.rounds == 7, "one of them is not far enough"
+
+
+@pytest.mark.parametrize("ratio", [0.1, 1.7])
+def test_nobody_loses_points_in_three_rounds(ratio):
+    found, _ = scripted([ratio] * 3)
+    assert found.measured.rounds == 7
 
 
 def test_unclear_ones_go_on_until_they_are_clear():
@@ -250,7 +291,7 @@ def test_arguments_may_be_prepared_for_the_kernel():
 
 
 def test_who_goes_first_changes_from_round_to_round():
-    _, order = scripted([5.0])
+    _, order = scripted([2.4])
     measured = order[4:]
     assert measured[:8] == [STUDENT, BASELINE, BASELINE, STUDENT] * 2
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from tito.forbid import python_source
 from tito.notebook.names import bound, used
@@ -148,14 +149,20 @@ def _parsed(source: str) -> ast.Module:
         return ast.Module([], [])
 
 
+@lru_cache(maxsize=64)
+def _given_names(sources: tuple[str, ...]) -> tuple[dict[str, str], frozenset[str]]:
+    """(what given cells import, what else they bind)."""
+    given = [python_source(source) for source in sources]
+    return _imports(given), frozenset(name for source in given for name in bound(source)[0])
+
+
 class _Gate:
     """The cells of one function on their way through, one after the other."""
 
     def __init__(self, given: Iterable[str]) -> None:
-        given = [python_source(source) for source in given]
-        self._imports = _imports(given)
         # What makes other functions: names of given cells, and njit(...) under a name of its own.
-        self._makers = {name for source in given for name in bound(source)[0]}
+        imports, makers = _given_names(tuple(given))
+        self._imports, self._makers = dict(imports), set(makers)
 
     def look(self, label: str, body: list[ast.stmt], trusted: set[str]) -> Passed:
         """The definitions among the statements, and the tricks in them.

@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -31,12 +32,14 @@ from tito.checks.failure import CheckFailed, Failure
 from tito.checks.memory import arrays_in
 from tito.checks.rig import BASELINE, STUDENT, Call, Form, Rig, Window
 from tito.checks.runtime import current
-from tito.checks.steps import FULL, HALF, Measured, Steps, Threshold, steps_for
+from tito.checks.steps import FULL, HALF, STRETCH, Measured, Steps, Threshold, steps_for
 from tito.machine import instruction_set
 
 FEWEST_ROUNDS, MOST_ROUNDS = 7, 31
 # CPU seconds: of all rounds; of one window of the baseline.
 MOST_SECONDS, LONGEST_WINDOW = 6.0, 0.25
+# After that many rounds a kernel whose every ratio is clearly beyond the highest step has it.
+FEWEST_WHEN_CLEAR = 3
 # After that many rounds a kernel so slow that the seconds are used up is judged.
 FEWEST_WHEN_SLOW = 3
 # Several different inputs in each window, so that none is a question asked alone.
@@ -94,7 +97,7 @@ def speed(
     prepare  : prepare(*args) -> what `func` gets instead, where it takes another form than the
                baseline; not measured, and it may call functions of the student's
     expected : expected(*args) -> the right result, where the baseline's is not the one to compare
-               with
+               with, or where the baseline is so slow that it shall not run on every input
     inner    : as for `expect_close`
     hint     : what to try
 
@@ -152,7 +155,7 @@ class _Race:
     ) -> None:
         self.names = names
         self.ratios: list[float] = []
-        self.calls = FEWEST_CALLS
+        self.calls = self.base_calls = FEWEST_CALLS
         self._draw = drawn
         self._prepare = prepare
         self._expected = expected
@@ -176,45 +179,65 @@ class _Race:
     def run(self, rig: Rig, steps: Steps) -> None:
         """Rounds until the interval lies on one side of each threshold."""
         start = time.thread_time()
-        self.calls = self._calls_per_window(rig)
+        self._choose_calls(rig)
         self._round(rig, students_first=False)  # all memory of a window is touched once before
-        rig.settle(self._calls, self._forms[BASELINE])
+        rig.settle(lambda: self._calls()[: self.base_calls], self._forms[BASELINE])
         while len(self.ratios) < MOST_ROUNDS:
             students_first = len(self.ratios) % 2 == 0
             windows = self._round(rig, students_first)
             for who, window in windows.items():
                 self._seconds[who].append(window.seconds)
-            self.ratios.append(windows[BASELINE].seconds / windows[STUDENT].seconds)
+            self.ratios.append(self._ratio(windows))
             n, spent = len(self.ratios), self._spent() + time.thread_time() - start
             if n >= FEWEST_WHEN_SLOW and spent > MOST_SECONDS:
                 return
             if n >= FEWEST_ROUNDS and not Measured.of(self.ratios).in_doubt(steps):
                 return
+            if n >= FEWEST_WHEN_CLEAR and min(self.ratios) >= STRETCH * steps.full:
+                return
 
     def seconds_a_call(self) -> float:
         """Of the baseline."""
-        return statistics.median(self._seconds[BASELINE]) / self.calls
+        return statistics.median(self._seconds[BASELINE]) / self.base_calls
+
+    def _ratio(self, windows: dict[str, Window]) -> float:
+        """Of the seconds a call."""
+        theirs, mine = windows[STUDENT].seconds, windows[BASELINE].seconds
+        return (mine / self.base_calls) / (theirs / self.calls)
 
     def _spent(self) -> float:
         return sum(map(sum, self._seconds.values()))
 
-    def _calls_per_window(self, rig: Rig) -> int:
-        """So many that the faster of the two fills a window, and the baseline no long one."""
+    def _choose_calls(self, rig: Rig) -> None:
+        """So many that the faster of the two fills a window, and the baseline no long one.
+
+        A baseline that is not needed for the results to expect has as few as fill its own.
+        """
         windows = self._round(rig, students_first=True)
         times = {who: window.seconds / self.calls for who, window in windows.items()}
-        wanted = math.ceil(rig.shortest / min(times.values()))
         room = rig.room // self._draw.one_size(self._forms)
-        longest = int(LONGEST_WINDOW / times[BASELINE])
-        return max(FEWEST_CALLS, min(wanted, longest, room, rig.most_calls))
+
+        def filling(seconds: float, slower: float) -> int:
+            most = min(int(LONGEST_WINDOW / slower), room, rig.most_calls)
+            return max(FEWEST_CALLS, min(math.ceil(rig.shortest / seconds), most))
+
+        if self._expected is None:
+            self.calls = self.base_calls = filling(min(times.values()), times[BASELINE])
+        else:
+            self.calls = filling(times[STUDENT], times[STUDENT])
+            self.base_calls = min(filling(times[BASELINE], times[BASELINE]), self.calls)
 
     def _round(self, rig: Rig, students_first: bool) -> dict[str, Window]:
         """Both on the same new inputs; every result is checked."""
         calls = self._calls()
-        asked = {BASELINE: calls, STUDENT: [self._prepared(call) for call in calls]}
+        asked = {
+            BASELINE: calls[: self.base_calls],
+            STUDENT: [self._prepared(call) for call in calls],
+        }
         order = (STUDENT, BASELINE) if students_first else (BASELINE, STUDENT)
         windows = {who: rig.run(who, asked[who], self._forms[who]) for who in order}
         theirs, mine = windows[STUDENT], windows[BASELINE]
-        for call, got, base in zip(calls, theirs.results, mine.results):
+        for call, got, base in zip_longest(calls, theirs.results, mine.results):
             self._check(got, self._want(call, base))
         for call, after in zip(asked[STUDENT], theirs.after):
             self._check_inputs(call, after)
@@ -236,7 +259,8 @@ class _Race:
         """New inputs for a window."""
         return [self._draw.one() for _ in range(self.calls)]
 
-    def _want(self, call: Call, base: np.ndarray) -> np.ndarray:
+    def _want(self, call: Call, base: np.ndarray | None) -> np.ndarray:
+        """The right result; `base` is the baseline's, which is there unless one is expected."""
         if self._expected is None:
             return base
         own = call.copy()

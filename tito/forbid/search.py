@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 from . import hiding
 from .bindings import COMPREHENSIONS, FUNCTIONS, PARAMETER, Import, argument_names
@@ -46,7 +47,7 @@ def find(
     if unknown:
         raise ValueError(f"no forbid set is called {unknown[0]!r}; there are {', '.join(SETS)}")
     cells = [read_cell(label, source) for label, source in sources.items()]
-    names = Names(cells, Package(package or {}))
+    names = Names(cells, _package(tuple(sorted((package or {}).items()))))
     search = _Search(names, sets, start_index(cells, set(roots), start), frozenset(specs))
     search.look_at_patches()
     search.run(roots)
@@ -54,6 +55,12 @@ def find(
     order = {cell.label: i for i, cell in enumerate(cells)}
     home = cells[search.start].label if cells else None
     return sorted(found, key=lambda f: (f.label != home, order[f.label], f.line, f.route))
+
+
+@lru_cache(maxsize=16)
+def _package(sources: tuple[tuple[str, str], ...]) -> Package:
+    """The package of earlier modules: the same one for every exercise and hand-in."""
+    return Package(dict(sources))
 
 
 def _unreadable_cells(cells: list[Cell], sets: list[str]) -> Iterator[Finding]:

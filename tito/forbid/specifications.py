@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from .bindings import COMPREHENSIONS, FUNCTIONS, bindings
@@ -30,6 +31,14 @@ def specifications(
     >>> specifications(["want = slow(x); expect_close(f(x), want)"], [given])
     frozenset({'slow'})
     """
+    return _specifications(tuple(tests), tuple(given), reference)
+
+
+# All of it is the master's: a judge that has read a module knows the answer for every hand-in.
+@lru_cache(maxsize=64)
+def _specifications(
+    tests: tuple[str, ...], given: tuple[str, ...], reference: str
+) -> frozenset[str]:
     bodies = {
         node.name: node
         for source in given

@@ -29,7 +29,7 @@ def read_ahead(job: Job) -> None:
     job.handed_out = handed_out(job.master, job.release)
     submission = read_submission(as_bytes(job.master))
     plan = make_plan(job.master, rebuild(job.master, submission, job.release, job.handed_out))
-    run.forbidden(plan)
+    run.forbidden(plan, run.package_sources(job))
     for source, writes in plan.contracts:
         contracts_of(source, writes)
     students: set[str] = set()

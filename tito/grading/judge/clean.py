@@ -74,16 +74,21 @@ class Clean:
         return cells_behind(name, cells, given, own)
 
     def _world(self, name: str, steps: Sequence[Step], passed: Mapping[str, Passed]) -> World:
-        """The process that has run these cells."""
-        key = (name, len(steps))
+        """The process that has run these cells; the tests of a function may share it."""
+        run = tuple(
+            (step, passed[step.label].source if step.label in passed else step.source)
+            for step in steps
+            if step.label in passed or step.kind not in STUDENTS
+        )
+        key = (name, tuple((step.label, source) for step, source in run))
         if key not in self._worlds:
             world = self._worlds[key] = self._start({name: Trusted()})
-            for number, step in enumerate(steps, 1):
+            for number, (step, source) in enumerate(run, 1):
                 label = f"{step.label} ({number})"
                 if step.label in passed:
-                    world.run_cell(label, passed[step.label].source, defines=[name])
-                elif step.kind not in STUDENTS:
-                    world.run_cell(label, step.source, role="given")
+                    world.run_cell(label, source, defines=[name])
+                else:
+                    world.run_cell(label, source, role="given")
         return self._worlds[key]
 
     def _read(self, kind: str, name: str, arguments: Arguments, world: World) -> tuple[Any, Any]:
