@@ -184,7 +184,8 @@ def time_samples(func, *args, repeats=7, warmup=1, clock=cpu_clock, **kwargs):
               after each timed call, and at no other time
     returns result, seconds: what the last call returned, and the list of the times as floats, in
         the order of the calls
-    raises ValueError for repeats < 1 or warmup < 0, before any call; what func raises passes through
+    raises ValueError for repeats < 1 or warmup < 0, before any call; what func raises passes
+        through
 
     >>> time_samples(sorted, [3, 1, 2], repeats=2)[0]
     [1, 2, 3]
@@ -346,7 +347,8 @@ def attainable(intensity, peak, bandwidth):
                 that moves nothing) and gives peak; not modified
     peak      : FLOP/s, > 0
     bandwidth : bytes/s, > 0; not GB/s
-    returns a float for a number, a new array of the same shape for an array
+    returns a float for a number, a new array of floats of the same shape for an array, also where
+        everything handed in is a whole number
     raises ValueError for a negative or NaN intensity, and for a peak or bandwidth that is not > 0
 
     S. Williams, A. Waterman, D. Patterson, Roofline: An Insightful Visual Performance Model for
@@ -398,8 +400,8 @@ class SimpleProfiler:
                                      the second call, at least 0; a whole number
 
         Each clock is read twice. What func raises, in either call, passes through. Tracing is
-        left as it was found: off again, or on if it was on before. So func may profile too; its
-        last profile has then reset the peak that this one reads.
+        left as it was found: off again, or on if it was on before. So func may profile too. Its
+        last profile then resets the peak, and the outer one reads what has risen since.
         """
         # finally. About 17 lines.
         wall, cpu = self.wall(), self.cpu()

@@ -61,6 +61,7 @@ import time
 import tracemalloc
 from dataclasses import dataclass, replace
 from functools import partial
+from math import inf, nan
 from pathlib import Path
 
 import numpy as np
@@ -75,8 +76,6 @@ from tito.checks import (
     expect_unchanged,
     rng,
 )
-
-inf, nan = math.inf, math.nan
 
 
 class ToyMachine:
@@ -227,10 +226,9 @@ def look(when):
     runs = [stopwatch(256) for _ in range(12)]
     ratios = [stopwatch(256) / stopwatch(128) for _ in range(60)]
     lost = sum(not 1.3 <= ratio <= 3 for ratio in ratios)
-    print(
-        f"{when:6}  slowest/fastest of 12 runs {max(runs) / min(runs):6.2f}    "
-        f"a factor of two read as {min(ratios):.2f} to {max(ratios):.2f}, off in {lost} of 60"
-    )
+    print(f"{when:6} 12 runs: slowest/fastest {max(runs) / min(runs):.2f}")
+    print("       a factor of two read as", end=" ")
+    print(f"{min(ratios):.2f} to {max(ratios):.2f}, off in {lost} of 60")
 
 
 with blas.one_thread():
@@ -429,7 +427,8 @@ def time_samples(func, *args, repeats=7, warmup=1, clock=cpu_clock, **kwargs):
               after each timed call, and at no other time
     returns result, seconds: what the last call returned, and the list of the times as floats, in
         the order of the calls
-    raises ValueError for repeats < 1 or warmup < 0, before any call; what func raises passes through
+    raises ValueError for repeats < 1 or warmup < 0, before any call; what func raises passes
+        through
 
     >>> time_samples(sorted, [3, 1, 2], repeats=2)[0]
     [1, 2, 3]
@@ -480,6 +479,8 @@ causes = {
     "that is the result of the first call, not of the last": lambda: (1, [3.0, 1.0, 2.0, 4.0]),
 }
 hint = "one call that is not timed, then four with a pair of clock readings around each"
+if "clock" not in machine.log:
+    hint = f"read the clock that is handed in: clock(), not one of your own; {hint}"
 expect_equal(got, (5, [3.0, 1.0, 2.0, 4.0]), likely=causes, hint=hint, case="f takes 3, 1, 2, 4 s")
 if machine.log != ["f"] + ["clock", "f", "clock"] * 4:
     raise CheckFailed(
@@ -506,6 +507,12 @@ for wrong in ({"repeats": 0}, {"warmup": -1}):
 machine = ToyMachine()
 uneven = machine.kernel("f", 100, 2, 1, 2, 9, 4, 1, 3)
 got = expect_unchanged(time_kernel, scaled, x, scale=3.0)
+if not isinstance(got, (tuple, list)) or len(got) != 2:
+    raise CheckFailed(
+        "time_kernel  returned something other than two values\n"
+        f"  got       {got!r}\n"
+        "  try       return result, microseconds"
+    )
 expect_close(got[0], want, likely={cause: lambda: x}, hint="the result comes first, unchanged")
 result, microseconds = time_kernel(uneven, clock=machine.clock)
 causes = {
@@ -517,6 +524,8 @@ causes = {
     "that is the last call, not the median": lambda: 3e6,
 }
 hint = "1 s is 1000000 us; np.median of the seven samples"
+if "clock" not in machine.log:
+    hint = f"hand clock=clock on to time_samples, it was never read; {hint}"
 case = "calls of 2, 1, 2, 9, 4, 1, 3 s"
 expect_close(microseconds, 2e6, likely=causes, hint=hint, case=case)
 
@@ -671,7 +680,8 @@ try:
 except AssertionError as error:
     if "changed its input" not in str(error):
         raise
-    raise CheckFailed(f"{error}\n  likely    sort() works in place: {keeps_order}") from None
+    told = str(error).partition("\n  try")[0]
+    raise CheckFailed(f"{told}\n  likely    sort() works in place: {keeps_order}") from None
 for runs in ([4.0, 1.0, 2.0, 3.0], [1.0] * 6 + [2.0, 1.0, 1.0, 31.0], [0.5]):
     want, before = summary_spec(runs), list(runs)
     try:
@@ -686,7 +696,8 @@ for runs in ([4.0, 1.0, 2.0, 3.0], [1.0] * 6 + [2.0, 1.0, 1.0, 31.0], [0.5]):
     if runs != before:
         raise CheckFailed(f"summarize changed its input\n  try       {keeps_order}")
     form = {key: None for key in got} if isinstance(got, dict) else got
-    expect_equal(form, dict.fromkeys(names), hint=f"a dictionary with the keys {', '.join(names)}")
+    hint = f"a dictionary with the keys {', '.join(names)}"
+    expect_equal((got, form)[1], dict.fromkeys(names), hint=hint)
     mean, deviation = float(np.mean(runs)), float(np.std(runs))
     moved = 100 * (mean / want["median"] - 1)
     causes = {
@@ -701,13 +712,17 @@ for runs in ([4.0, 1.0, 2.0, 3.0], [1.0] * 6 + [2.0, 1.0, 1.0, 31.0], [0.5]):
             want["p90"] - want["p10"]
         ),
         "that is the slowest run": lambda: max(runs),
+        "np.percentile counts from 0 to 100: the median is 50, not 0.5": lambda: float(
+            np.percentile(runs, 0.5)
+        ),
     }
     hint = "linear percentiles: np.percentile(seconds, 10)"
     for name in names:
         case = f"{name} of {runs}"
         expect_close(got[name], want[name], inner=9, likely=causes, hint=hint, case=case)
 for wrong in ([], [1.0, nan], [1.0, -0.5]):
-    expect_raises(ValueError, summarize, wrong, hint="no value, NaN or a negative one: ValueError")
+    hint = f"no value, NaN or a negative one: ValueError; here {wrong}"
+    expect_raises(ValueError, summarize, wrong, hint=hint)
 
 # %% nbgrader={"grade": true, "grade_id": "summarize-hidden", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["hidden-tests", "raises-exception"]
 # 2 points, checked after hand-in
@@ -722,7 +737,7 @@ for size in (1, 2, 3, 4, 10, 11, 33, 100):
         got = expect_unchanged(summarize, runs) if watched else summarize(runs)
         hint = "a dictionary with these five keys; lists, tuples and arrays of any length"
         form = {key: None for key in got} if isinstance(got, dict) else got
-        expect_equal(form, dict.fromkeys(names), hint=hint)
+        expect_equal((got, form)[1], dict.fromkeys(names), hint=hint)
         for name in names:
             scale = max(runs) / want["median"] if name == "spread" else max(runs)
             expect_close(got[name], want[name], inner=33, scale=scale, hint=hint)
@@ -783,7 +798,7 @@ if axes:
 <path d='M314 22h92v42h-92zM414 22h92v42h-92zM514 22h92v42h-92zM150 104h58v42h-58zM240 104h58v42h-58zM542 104h92v42h-92z' fill='rgb(230,159,0)'/>
 <path d='M72 152v6h136v-6M240 152v6h176v-6M424 152v6h210v-6' fill='none' stroke='rgb(125,125,125)' stroke-width='2'/>
 <g text-anchor='middle' fill='black' font-weight='bold'><text x='107' y='48'>A</text><text x='185' y='48'>A</text><text x='263' y='48'>A</text><text x='360' y='48'>B</text><text x='460' y='48'>B</text><text x='560' y='48'>B</text><text x='107' y='130'>A</text><text x='179' y='130'>B</text><text x='269' y='130'>B</text><text x='361' y='130'>A</text><text x='479' y='130'>A</text><text x='588' y='130'>B</text></g>
-<g fill='rgb(125,125,125)'><text x='4' y='48'>in turn</text><text x='4' y='130'>in pairs</text><text x='112' y='178'>round 1</text><text x='302' y='178'>round 2</text><text x='504' y='178'>round 3</text><text x='560' y='88'>under load</text></g>
+<g fill='rgb(125,125,125)'><text x='4' y='48'>all A first</text><text x='4' y='130'>in pairs</text><text x='112' y='178'>round 1</text><text x='302' y='178'>round 2</text><text x='504' y='178'>round 3</text><text x='560' y='88'>under load</text></g>
 </svg>">
 
 So compare in *rounds*. A round times each of the two once, close together, and gives one ratio. What slows both of them drops out of it. The next round goes in the other order, since who goes first warms the cache for the other. The median of the ratios is the answer, and the band from `p10` to `p90` says whether you may believe it.
@@ -859,13 +874,16 @@ got = compare(
     machine.kernel("A", 52, 2), machine.kernel("B", 51, 1), machine.make_args, clock=machine.clock
 )
 form = {key: None for key in got} if isinstance(got, dict) else got
-expect_equal(form, dict.fromkeys(names), hint=f"a dictionary with the keys {', '.join(names)}")
+hint = f"a dictionary with the keys {', '.join(names)}"
+expect_equal((got, form)[1], dict.fromkeys(names), hint=hint)
 reads = f"the machine slowed half-way: your ratio reads {2 / 3:.2f}; interleave"
 causes = {
     reads: lambda: 2 / 3,
     "more than 1 means the candidate is faster: baseline over candidate": lambda: 0.5,
 }
 hint = "only the calls themselves are timed, and in one round both of them"
+if "clock" not in machine.log:
+    hint = f"hand clock=clock on to time_samples, it was never read; {hint}"
 case = "A takes 2 s and B 1 s, three times that from half-way on"
 expect_close(got["ratio"], 2.0, inner=3, likely=causes, hint=hint, case=case)
 order = machine.order
@@ -919,7 +937,11 @@ for costs_a, costs_b, want in (
     hint = "low > 1, high < 1, or high/low <= 1.3; a call of 0 s says nothing"
     case = f"timed calls of A take {costs_a[1:]} s, of B {costs_b[1:]} s"
     expect_equal(got["verdict"], want, hint=hint, case=case)
-expect_raises(ValueError, compare, sorted, sorted, machine.make_args, 0, match="rounds")
+machine = ToyMachine()
+a, b = machine.kernel("A", 2), machine.kernel("B", 1)
+hint = "rounds < 1: ValueError, before any call"
+expect_raises(ValueError, compare, a, b, machine.make_args, 0, hint=hint)
+expect_equal((compare, machine.order)[1], "", hint=hint, case="rounds=0: calls before the error")
 
 # %% nbgrader={"grade": true, "grade_id": "compare-hidden", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["hidden-tests", "raises-exception"]
 # 3 points, checked after hand-in
@@ -943,7 +965,7 @@ for rounds in (1, 2, 3, 4, 9, 16):
     machine, arguments = compared(costs_a, costs_b, rounds)
     got = compare(*arguments)
     form = {key: None for key in got} if isinstance(got, dict) else got
-    expect_equal(form, dict.fromkeys(names), hint="a dictionary with these four keys")
+    expect_equal((got, form)[1], dict.fromkeys(names), hint="a dictionary with these four keys")
     hint = "any number of rounds: median, p10 and p90 of the ratios of the timed ones"
     for name, want in (("ratio", middle), ("low", low), ("high", high)):
         expect_close(got[name], want, inner=33, scale=high, hint=hint)
@@ -997,7 +1019,7 @@ expect_raises(LookupError, compare, fails, *arguments[1:], match="this kernel", 
 for rounds in (0, -1):
     machine, arguments = compared((1,), (1,), rounds)
     hint = "rounds < 1: ValueError, before any call"
-    expect_raises(ValueError, compare, *arguments, match="rounds", hint=hint)
+    expect_raises(ValueError, compare, *arguments, hint=hint)
     expect_equal(machine.log, [], hint=hint)
 numbers = np.array([3.0, 1.0, 2.0])
 got = compare(np.sort, np.sort, make_args=lambda: (numbers,), rounds=2)
@@ -1052,11 +1074,11 @@ with neighbours("cpu"):
     show("all cores busy")
 with neighbours("memory"):
     show("all cores copying")
+print("under load, at most                     median moved   high/low")
 for (name, clock), ((quiet, _), *loaded) in seen.items():
     moved = 100 * max(abs(middle / quiet - 1) for middle, _ in loaded)
     band = max(width for _, width in loaded)
-    print(f"{name}, {clock} clock under load: median moved by up to {moved:.0f} %,", end=" ")
-    print(f"high/low up to {band:,.1f}")
+    print(f"   {name:30} {clock:5} {moved:4.0f} %   {band:11,.1f}")
 try:
     with blas.one_thread():
         yours = compare(np.matmul, np.matmul, lambda: (a, a))
@@ -1131,7 +1153,10 @@ class ToyCopy:
         if np.shares_memory(target, source):
             self.problems.append("source and target are one array: it never left the cache")
         if not (source == 1).all():
-            self.problems.append("the source is not filled with ones: its pages may not be there")
+            self.problems.append(
+                "the source, the second argument of copy, is not filled with ones: its pages may "
+                "not be there"
+            )
         if timed and not _written(target, source):
             self.problems.append(
                 "an unwritten target: the first touch is page faults, not bandwidth"
@@ -1147,7 +1172,7 @@ def _written(target, source):
 
 
 # %% nbgrader={"grade": true, "grade_id": "measure_bandwidth-test", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
-toy = ToyCopy(50, 10, 4, 18, 1)
+toy = ToyCopy(50, 10, 4, 18, 3)
 got = measure_bandwidth(1000, repeats=3, copy=toy.copy, clock=toy.clock)
 if not toy.sizes:
     raise CheckFailed("measure_bandwidth  copy was never called\n  try       copy(target, source)")
@@ -1160,17 +1185,22 @@ for sizes in set(toy.sizes) - {(1000, 1000)}:
 for problem in toy.problems:
     raise CheckFailed(
         f"measure_bandwidth  nbytes=1000: {problem}\n"
-        "  try       two arrays, np.ones(nbytes, np.uint8) for the source, and a warm-up copy"
+        "  try       two arrays, np.ones(nbytes, np.uint8) for the source, and a warm-up copy: "
+        "copy(target, source)"
     )
 causes = {
     "a copy reads and writes: 2*nbytes": lambda: 250.0,
     "that is the mean of the copies: the best one is the wire's": lambda: 187.5,
     "that is the median of the copies: the best one is the wire's": lambda: 200.0,
     "upside down: bytes over seconds": lambda: 0.002,
-    "off by a million: time_kernel gives microseconds, and the median": lambda: 0.0002,
+    "off by a million: time_kernel gives microseconds, and the median": lambda: 2000 / 3e6,
+    "off by a million: microseconds, and their median": lambda: 0.0002,
+    "seven copies were timed: hand repeats=repeats on to time_samples": lambda: 2000 / 3,
 }
 case = "nbytes=1000, timed copies of 10, 4 and 18 s"
 hint = "2*nbytes over the smallest of the timed samples, `repeats` of them"
+if "clock" not in toy.machine.log:
+    hint = f"hand clock=clock on to time_samples, it was never read; {hint}"
 expect_close(got, 500.0, inner=2, likely=causes, hint=hint, case=case)
 for wrong in (0, -8):
     expect_raises(ValueError, measure_bandwidth, wrong, hint="nbytes < 1: ValueError")
@@ -1252,7 +1282,7 @@ except NotImplementedError:
 
 # %% [markdown]
 """
-A copy uses two arrays, so it leaves a cache when *half* of it is full. How far left of the dashed lines does your curve bend?
+A copy uses two arrays, so it leaves a cache when *half* of it is full. How far left of the dashed lines does your curve bend? And should it rise first, at the very left: so small a copy is over so soon that the call itself is a good part of its time. For the same reason your number may lie below the curve. You read the clock around each copy, and time few of them; the curve comes from many copies between two readings.
 
 ## Exercise 5: The roofline
 
@@ -1271,7 +1301,7 @@ Their quotient is the *arithmetic intensity*, in FLOP per byte. A machine that m
 <g fill='rgb(125,125,125)'><text x='390' y='238'>intensity, FLOP per byte</text><text x='70' y='24'>FLOP/s</text><text x='430' y='38'>peak</text><text x='68' y='90'>intensity × bandwidth</text><text x='308' y='200'>ridge</text><text x='134' y='184'>dot product</text><text x='230' y='150'>softmax</text><text x='412' y='94'>large matrix product</text></g>
 </svg>">
 
-Left of the ridge a kernel waits for data, and no faster arithmetic helps. Right of it the arithmetic is the limit. Which side a kernel is on decides what you do about it: modules 04, 05 and 10 move fewer bytes, 07 and 08 compute faster.
+The two lines meet at the *ridge*, an intensity of `peak / bandwidth`. Left of the ridge a kernel waits for data, and no faster arithmetic helps. Right of it the arithmetic is the limit. Which side a kernel is on decides what you do about it: modules 04, 05 and 10 move fewer bytes, 07 and 08 compute faster.
 
 **Predict.** On which side lies a product of two 1024 x 1024 float32 matrices on a machine of 100 GFLOP/s and 20 GB/s? And the product of such a matrix with one vector?
 """
@@ -1306,7 +1336,8 @@ def attainable(intensity, peak, bandwidth):
                 that moves nothing) and gives peak; not modified
     peak      : FLOP/s, > 0
     bandwidth : bytes/s, > 0; not GB/s
-    returns a float for a number, a new array of the same shape for an array
+    returns a float for a number, a new array of floats of the same shape for an array, also where
+        everything handed in is a whole number
     raises ValueError for a negative or NaN intensity, and for a peak or bandwidth that is not > 0
 
     S. Williams, A. Waterman, D. Patterson, Roofline: An Insightful Visual Performance Model for
@@ -1376,6 +1407,11 @@ want = np.array([[0.0, 2e9, 32e9], [80e9, 80e9, 80e9]])
 got = expect_unchanged(attainable, many, peak, bandwidth)
 hint = "an array of intensities gives an array, element by element"
 expect_close(got, want, hint=hint, inner=2)
+for whole, want in ((2, 14.0), (np.array([2, 30]), np.array([14.0, 90.0]))):
+    hint = "floats, also where all that is handed in are whole numbers: 7.0, not 7"
+    case = "whole numbers: peak=90, bandwidth=7"
+    got = attainable(whole, 90, 7)
+    expect_close(got, want, hint=hint, case=case, inner=2)
 for wrong in (-0.5, nan, np.array([1.0, nan, 2.0]), np.array([1.0, -1.0])):
     hint = "a negative or NaN intensity, any one in the array: ValueError"
     expect_raises(ValueError, attainable, wrong, peak, bandwidth, hint=hint)
@@ -1447,17 +1483,15 @@ if peak and memory:
     print(f"{memory / 1e9:.0f} GB/s from memory; the ridge is at {peak / memory:.1f} FLOP/byte\n")
 else:
     print(f"No roofs: {roofs.missing or 'this machine does not tell its caches'}.\n")
-print("                              FLOP/byte   GFLOP/s   data come from   attainable")
+print("                             FLOP/byte  GFLOP/s  data from  attainable  reached")
 dots = {}
 for name, (kernel, arguments, flops, moved) in work.items():
     rate = flops / time_call(kernel, *arguments, repeats=5).best
     dots[name] = (flops / moved, rate)
-    line = f"{name:30}{flops / moved:9.2f} {rate / 1e9:9.1f}"
+    line = f"{name:29}{flops / moved:9.2f} {rate / 1e9:8.1f}"
     if peak and roofs.bandwidth_for(moved):
         roof = attainable(flops / moved, peak, roofs.bandwidth_for(moved))
-        line += (
-            f"   {roofs.level_for(moved):>14} {roof / 1e9:12.1f}, {100 * rate / roof:.0f} % reached"
-        )
+        line += f"  {roofs.level_for(moved):>9} {roof / 1e9:11.1f} {100 * rate / roof:6.0f} %"
     print(line)
 axes = new_plot("the roofline of one core", "FLOP per byte", "FLOP/s") if peak and memory else None
 if axes:
@@ -1514,8 +1548,8 @@ class SimpleProfiler:
                                      the second call, at least 0; a whole number
 
         Each clock is read twice. What func raises, in either call, passes through. Tracing is
-        left as it was found: off again, or on if it was on before. So func may profile too; its
-        last profile has then reset the peak that this one reads.
+        left as it was found: off again, or on if it was on before. So func may profile too. Its
+        last profile then resets the peak, and the outer one reads what has risen since.
         """
         # Hint: tracemalloc.is_tracing, start, reset_peak, get_traced_memory, stop; try and
         # finally. About 17 lines.
@@ -1572,11 +1606,9 @@ own_run = "measure memory in a run of its own"
 names = ("wall_time", "cpu_time", "peak_memory")
 toy = ToyWork()
 result, metrics = SimpleProfiler(toy.wall, toy.cpu).profile(toy.work, 7, scale=2)
-expect_equal(
-    {key: None for key in metrics} if isinstance(metrics, dict) else metrics,
-    dict.fromkeys(names),
-    hint=f"a dictionary with the keys {', '.join(names)}",
-)
+form = {key: None for key in metrics} if isinstance(metrics, dict) else metrics
+hint = f"a dictionary with the keys {', '.join(names)}"
+expect_equal((metrics, form)[1], dict.fromkeys(names), hint=hint)
 if toy.calls != 2:
     raise CheckFailed(
         f"SimpleProfiler.profile  calls of func: {toy.calls}, expected 2\n"
