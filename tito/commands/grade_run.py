@@ -17,6 +17,7 @@ from tito.commands.words import quoted
 from tito.course import Course, ModuleRef
 from tito.errors import UsageError, UserError
 from tito.files import write_atomic
+from tito.grading.judge.result import GRADED, MISSING
 from tito.notebook import Notebook
 
 if TYPE_CHECKING:
@@ -132,7 +133,8 @@ def _collected(args: argparse.Namespace) -> int:
     if timing:
         timing.finish()
     _report(args, parts, [], timing, f"next: tito grade status{class_words(args)}")
-    return _code(parts)
+    # Who of the class has handed in nothing is told, and is no failure of the grading.
+    return _code(parts, fine=(GRADED, MISSING))
 
 
 def _modules(args: argparse.Namespace, classroom: Classroom, course: Course) -> list[ModuleRef]:
@@ -244,10 +246,8 @@ def _deliver(target: str, text: str) -> None:
         write_atomic(Path(target), text)
 
 
-def _code(parts: list[Part]) -> int:
-    from tito.grading.judge.result import GRADED
-
-    return int(any(row.result.status != GRADED for row in _everybody(parts)))
+def _code(parts: list[Part], fine: tuple[str, ...] = (GRADED,)) -> int:
+    return int(any(row.result.status not in fine for row in _everybody(parts)))
 
 
 def _everybody(parts: list[Part]) -> Iterator[Graded]:
