@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tito.commands.classes import class_words, the_class, wanted_modules
+from tito.commands.deliver import deliver
 from tito.commands.masters import course_of
 from tito.commands.words import quoted, shown
 from tito.course import Course, find_course
 from tito.errors import UsageError, UserError
-from tito.files import write_atomic
 
 if TYPE_CHECKING:
     from tito.grading.classroom import Classroom
@@ -69,11 +69,7 @@ def grade_collect(args: argparse.Namespace) -> int:
             collection = _collected(args, collector, source)
             _remember(args, classroom, collection)
     if args.json:
-        text = showing.to_json(collection, dry_run=args.dry_run)
-        if args.json == "-":
-            sys.stdout.write(text)
-        else:
-            write_atomic(Path(args.json), text)
+        deliver(args.json, showing.to_json(collection, dry_run=args.dry_run))
     if args.json != "-":
         print(showing.table(collection))
         print(showing.closing(collection, dry_run=args.dry_run))
@@ -202,11 +198,9 @@ def grade_status(args: argparse.Namespace) -> int:
         modules = [course_of(classroom, args.course).resolve(args.module).name]
     found = waiting.look(classroom, modules)
     if args.json:
-        text = waiting.to_json(found)
-        if args.json == "-":
-            sys.stdout.write(text)
-            return 0
-        write_atomic(Path(args.json), text)
+        deliver(args.json, waiting.to_json(found))
+    if args.json == "-":
+        return 0
     print(waiting.table(found))
     print(waiting.next_step(found, class_words(args)))
     return 0

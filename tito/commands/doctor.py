@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 from argparse import Namespace
-from pathlib import Path
 
 from tito.commands import checkup
-from tito.files import write_atomic
+from tito.commands.deliver import deliver
 
 
 def doctor(args: Namespace) -> int:
@@ -16,7 +14,7 @@ def doctor(args: Namespace) -> int:
     findings = checkup.examine()
     wrong = [f for f in findings if f.state == checkup.WRONG]
     if args.json is not None:
-        _deliver(findings, args.json)
+        _write_json(findings, args.json)
     if args.json != "-":
         for line in _lines(findings):
             print(line)
@@ -40,14 +38,10 @@ def _next(wrong: list[checkup.Finding], findings: list[checkup.Finding]) -> str:
     return "next: tito start"
 
 
-def _deliver(findings: list[checkup.Finding], target: str) -> None:
+def _write_json(findings: list[checkup.Finding], target: str) -> None:
     document = {
         "version": 1,
         "ok": all(f.state != checkup.WRONG for f in findings),
         "findings": [f.to_json() for f in findings],
     }
-    text = json.dumps(document, indent=1) + "\n"
-    if target == "-":
-        sys.stdout.write(text)
-    else:
-        write_atomic(Path(target), text)
+    deliver(target, json.dumps(document, indent=1) + "\n")

@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tito.commands.deliver import deliver
 from tito.commands.words import call_tito, quoted
 from tito.course import find_root
 from tito.errors import UsageError
-from tito.files import write_atomic
 
 if TYPE_CHECKING:
     from tito.bench.ladders import Workload
@@ -31,8 +31,8 @@ def bench(args: argparse.Namespace) -> int:
     root = find_root()
     with _Progress() as progress:
         report = run.measure_all(root, tasks, libraries, args.threads, progress)
-    _deliver(args.json, export.to_json(report))
-    _deliver(args.csv, export.to_csv(report))
+    deliver(args.json, export.to_json(report))
+    deliver(args.csv, export.to_csv(report))
     if "-" not in (args.json, args.csv):
         print(table.text(report, shutil.get_terminal_size((110, 24)).columns))
         print(_next(args))
@@ -70,14 +70,6 @@ def _workloads(words: list[str]) -> list[Workload]:
     if not words or EVERYTHING in words:
         return list(WORKLOADS.values())
     return [WORKLOADS[word] for word in dict.fromkeys(words)]
-
-
-def _deliver(target: str | None, text: str) -> None:
-    """Machine-readable output to its file, or to stdout for "-"."""
-    if target == "-":
-        sys.stdout.write(text)
-    elif target:
-        write_atomic(Path(target), text)
 
 
 def _next(args: argparse.Namespace) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import sys
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tito.commands.classes import class_words, the_class
+from tito.commands.deliver import deliver
 from tito.errors import UsageError, UserError
 from tito.files import write_atomic
 
@@ -187,7 +187,7 @@ def grade_report(args: argparse.Namespace) -> int:
     )
     quiet = "-" in (args.json, args.csv)
     for target, text in ((args.json, over.to_json), (args.csv, over.to_csv)):
-        _deliver(target, text(found))
+        deliver(target, text(found))
     out = Path(args.out) if args.out else classroom.exports / f"{module}-report.html"
     write_atomic(out, over.page(found))
     if not quiet:
@@ -202,10 +202,3 @@ def _hand_ins(classroom: Classroom, results: list[Stored]) -> Iterator[tuple[str
         notebook = _graded_file(classroom, stored)
         if notebook is not None:
             yield stored.student, notebook
-
-
-def _deliver(target: str | None, text: str) -> None:
-    if target == "-":
-        sys.stdout.write(text)
-    elif target:
-        write_atomic(Path(target), text)

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tito.commands.deliver import deliver
 from tito.commands.masters import make_batch
 from tito.commands.progress import Progress
 from tito.course import Course, ModuleRef, find_course
 from tito.errors import UsageError
-from tito.files import write_atomic
 
 if TYPE_CHECKING:
     from tito.grading.batch import Batch
@@ -45,7 +45,7 @@ def grade_bench(args: argparse.Namespace) -> int:
                 folder.mkdir()
                 bench.run(part, folder)
     if args.json:
-        _deliver(args.json, json.dumps(bench.document, indent=1) + "\n")
+        deliver(args.json, json.dumps(bench.document, indent=1) + "\n")
     if args.json != "-":
         print("next: tito grade run HANDINS --module NN -j N grades with N workers")
     return int(bench.failed)
@@ -137,10 +137,3 @@ class _Bench:
 
 def _say(text: str) -> None:
     print(f"tito: {text}", file=sys.stderr, flush=True)
-
-
-def _deliver(target: str, text: str) -> None:
-    if target == "-":
-        sys.stdout.write(text)
-    else:
-        write_atomic(Path(target), text)

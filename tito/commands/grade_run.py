@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tito.commands.classes import class_words, the_class
+from tito.commands.deliver import deliver
 from tito.commands.masters import course_of, make_batch, module_asked_for
 from tito.commands.progress import Progress
 from tito.commands.words import quoted
 from tito.course import Course, ModuleRef
 from tito.errors import UsageError, UserError
-from tito.files import write_atomic
 from tito.grading.judge.result import GRADED, MISSING
 from tito.notebook import Notebook
 
@@ -217,11 +217,11 @@ def _report(
     from tito.grading import report
 
     if args.json:
-        _deliver(args.json, report.to_json(_everybody(parts), notes))
+        deliver(args.json, report.to_json(_everybody(parts), notes))
     if args.csv:
         # Excel takes a file without the mark for its own old encoding.
         mark = "" if args.csv == "-" else BYTE_ORDER_MARK
-        _deliver(args.csv, mark + report.to_csv(_everybody(parts)))
+        deliver(args.csv, mark + report.to_csv(_everybody(parts)))
     if "-" in (args.json, args.csv):
         if timing:
             print(timing.report(), file=sys.stderr)
@@ -236,14 +236,6 @@ def _report(
     if timing:
         print(timing.report())
     print(last_line)
-
-
-def _deliver(target: str, text: str) -> None:
-    """Machine-readable output to its file, or to stdout for "-"."""
-    if target == "-":
-        sys.stdout.write(text)
-    else:
-        write_atomic(Path(target), text)
 
 
 def _code(parts: list[Part], fine: tuple[str, ...] = (GRADED,)) -> int:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tito.commands.deliver import deliver
 from tito.errors import UsageError
 from tito.files import write_atomic
 
@@ -44,7 +45,7 @@ def _export_table(args: argparse.Namespace, classroom: Classroom) -> int:
     master = master_of_class(classroom, modules[0].module) if len(modules) == 1 else None
     text = table(modules, people, classroom.roster(), statuses, master)
     out = args.out or str(classroom.exports / "grades.csv")
-    _deliver(out, text if out == "-" else BYTE_ORDER_MARK + text)
+    deliver(out, text if out == "-" else BYTE_ORDER_MARK + text)
     waiting = sum(bool(m.waiting) for module in modules for m in module.students.values())
     _say_waiting(waiting)
     if out != "-":
@@ -131,14 +132,6 @@ def _say_waiting(count: int) -> None:
             f"tito: {count} of these still wait for points from a person (formgrader)",
             file=sys.stderr,
         )
-
-
-def _deliver(target: str, text: str) -> None:
-    """To a file, or to stdout for "-"."""
-    if target == "-":
-        sys.stdout.write(text)
-    else:
-        write_atomic(Path(target), text)
 
 
 def _deliver_bytes(target: str, data: bytes) -> None:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tito.commands.deliver import deliver
 from tito.commands.masters import course_of, make_batch
 from tito.commands.progress import Progress
 from tito.commands.words import quoted
 from tito.errors import UsageError, UserError
-from tito.files import write_atomic
 from tito.notebook.points import as_number, display
 
 if TYPE_CHECKING:
@@ -57,7 +55,7 @@ def grade_regrade(args: argparse.Namespace) -> int:
     with classroom.lock(), local(jobs) as workers:
         done = [_regrade(args, classroom, course, ref, workers) for ref in refs]
     if args.json:
-        _deliver(args.json, json.dumps(_as_json(args, done), indent=1) + "\n")
+        deliver(args.json, json.dumps(_as_json(args, done), indent=1) + "\n")
     if args.json != "-":
         for part in done:
             print(_told(part, args.dry_run))
@@ -213,11 +211,3 @@ def _next_after_regrade(args: argparse.Namespace, done: list[Regraded]) -> str:
 
 def _class_word(args: argparse.Namespace) -> str:
     return f" --class {quoted(args.classroom)}" if args.classroom else ""
-
-
-def _deliver(target: str, text: str) -> None:
-    """To a file, or to stdout for "-"."""
-    if target == "-":
-        sys.stdout.write(text)
-    else:
-        write_atomic(Path(target), text)

@@ -7,6 +7,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from tito.commands import choose
+from tito.commands.deliver import deliver
 from tito.commands.words import call_tito, columns, quoted, shown
 from tito.course import Course, ModuleRef, find_course
 from tito.errors import Problems, UsageError, UserError
@@ -293,10 +294,4 @@ def _speaker(json_target: str | None):
 def _write_json(document: dict, target: str) -> None:
     import json
 
-    from tito.files import write_atomic
-
-    text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
-    if target == "-":
-        sys.stdout.write(text)
-    else:
-        write_atomic(Path(target), text)
+    deliver(target, json.dumps(document, indent=1, ensure_ascii=False) + "\n")
