@@ -48,7 +48,7 @@ def test_a_long_message_is_cut_not_wrapped():
 
 def test_the_closing_lists_what_could_not_be_graded():
     text = report.closing(rows())
-    assert "2 of 3 hand-ins graded" in text and "4 more points wait for a person" in text
+    assert "2 of 3 hand-ins graded" in text and "4 more points in each wait for a person" in text
     assert "cy: broken, the file is empty" in text
 
 

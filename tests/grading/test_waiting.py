@@ -97,6 +97,7 @@ def test_what_to_type_next(room):
     assert next_step(left) == "next: tito grade run"
     left = [w for w in found if w.what == "missing"]
     assert "missing or broken" in next_step(left)
+    assert "tito grade collect, or" in next_step(left)  # nothing at all may be collected yet
     assert "tito grade export" in next_step([])
 
 

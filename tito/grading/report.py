@@ -92,7 +92,7 @@ def closing(rows: Iterable[Graded]) -> str:
     total = counts.total()
     lines = [f"{counts[GRADED]} of {total} hand-in{'s' if total != 1 else ''} graded"]
     if manual:
-        lines[0] += f"; {display(manual)} more points wait for a person"
+        lines[0] += f"; {display(manual)} more points in each wait for a person"
     if not isolated:
         lines.append("NOT ISOLATED: the code that was graded could read and change your files")
     if bad:

@@ -183,7 +183,10 @@ def next_step(found: list[Waiting], words: str = "") -> str:
     if MANUAL in kinds:
         return "next: grade what is left by hand in formgrader (jupyter lab in the class folder)"
     if BROKEN in kinds or MISSING in kinds:
-        return f"next: write to those whose hand-in is missing or broken; tito grade export{words}"
+        return (
+            f"next: tito grade collect, or write to those whose hand-in is missing or broken; "
+            f"then tito grade export{words}"
+        )
     return f"next: tito grade export --format csv{words}"
 
 

@@ -89,6 +89,19 @@ def test_rows_and_students_without_each_other_are_listed(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("platform", "text", "row", "key"),
+    [
+        ("canvas", CANVAS.replace("103,Cem Öz", "103,S3"), "Öz, Cem", "canvas_id"),
+        ("moodle", MOODLE.replace("Cem Öz,Cem Öz", "Cem Öz,"), "Cem Öz", "moodle_id"),
+    ],
+)
+def test_whom_only_the_name_fits_is_told_what_the_roster_lacks(tmp_path, platform, text, row, key):
+    result = filled(tmp_path, platform, text)
+    assert (row, f"only the name fits cem~1: fill in {key} in roster.csv") in result.left
+    assert "cem~1" in result.without_row
+
+
+@pytest.mark.parametrize(
     ("old", "new", "why"),
     [
         ("102,S2,x", "102,ann,x", "it could be ben or ann"),

@@ -15,6 +15,7 @@ from tito.errors import UserError
 from tito.grading.book.cents import cents
 from tito.grading.book.marks import Marks
 from tito.grading.book.sheet import Sheet
+from tito.grading.classroom import ROSTER
 from tito.grading.roster import Student
 
 CANVAS, MOODLE = "canvas", "moodle"
@@ -78,7 +79,7 @@ def fill(
             seen.setdefault(student.id, row)
             why = why or _reason(student.id, marks, doubtful or {})
         if student is None or why:
-            result.left.append((filler.name(row), why or "not in the roster"))
+            result.left.append((filler.name(row), why or _unknown(filler, row, roster)))
             continue
         if _put(sheet, row, filler.column, marks[student.id].score):
             result.changed.append(student.id)
@@ -105,6 +106,14 @@ def _reason(student: str, marks: Mapping[str, Marks], doubtful: Mapping[str, str
     if student not in marks:
         return "nothing was handed in"
     return doubtful.get(student)
+
+
+def _unknown(filler: _Canvas | _Moodle, row: int, roster: list[Student]) -> str:
+    """Why nobody fits. A name alone decides nothing, but it says whose number is not filled in."""
+    alike = [s.id for s in roster if _same_name(filler.name(row), s.name)]
+    if not alike:
+        return "not in the roster"
+    return f"only the name fits {' or '.join(alike)}: fill in {filler.key} in {ROSTER}"
 
 
 class _People:
@@ -140,6 +149,8 @@ class _Canvas:
     with Canvas's number behind it. Above the students stand rows of other kinds, `Points Possible`
     among them; a made-up `Student, Test` may follow.
     """
+
+    key = "canvas_id"
 
     def __init__(self, sheet: Sheet, module: str, column: str | None) -> None:
         self._sheet = sheet
@@ -208,6 +219,8 @@ class _Moodle:
     """Columns Identifier ("Participant 123"), Full name, ID number, Email address, Status, Grade,
     Maximum grade, Grade can be changed, ...; the name of each depends on the site's language.
     """
+
+    key = "moodle_id"
 
     def __init__(self, sheet: Sheet, module: str, column: str | None) -> None:
         self._sheet = sheet
