@@ -271,7 +271,6 @@ def conv2d_im2col(x, w, padding=0):
     >>> conv2d_im2col(np.array([[[1.0, 2.0, 4.0]]]), np.array([[[[-1.0, 1.0]]]]))
     array([[[1., 2.]]])
     """
-    # cannot work out a -1 where there are no filters. About 9 lines.
     c, height, width = check_float_array("x", x, ndim=3)
     o, channels, r, s = check_float_array("w", w, ndim=4, dtype=x.dtype)
     if channels != c:

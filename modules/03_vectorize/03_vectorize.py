@@ -1636,8 +1636,7 @@ def conv2d_im2col(x, w, padding=0):
     >>> conv2d_im2col(np.array([[[1.0, 2.0, 4.0]]]), np.array([[[[-1.0, 1.0]]]]))
     array([[[1., 2.]]])
     """
-    # Hint: reshape the weights, im2col, matmul_baseline, reshape; with all sizes, since NumPy
-    # cannot work out a -1 where there are no filters. About 9 lines.
+    # Hint: reshape (no -1: o may be 0), im2col, matmul_baseline, reshape. About 9 lines.
     ### BEGIN SOLUTION
     c, height, width = check_float_array("x", x, ndim=3)
     o, channels, r, s = check_float_array("w", w, ndim=4, dtype=x.dtype)
