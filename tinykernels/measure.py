@@ -265,7 +265,6 @@ def compare(baseline, candidate, make_args, rounds=9, clock=cpu_clock):
     >>> compare(len, len, lambda: ("ab",), rounds=1, clock=lambda: next(ticks))["ratio"]
     2.0
     """
-    # may be the same function. About 20 lines.
     if rounds < 1:
         raise ValueError(f"rounds must be at least 1, not {rounds}")
     kernels = (baseline, candidate)
@@ -403,7 +402,6 @@ class SimpleProfiler:
         left as it was found: off again, or on if it was on before. So func may profile too. Its
         last profile then resets the peak, and the outer one reads what has risen since.
         """
-        # finally. About 17 lines.
         wall, cpu = self.wall(), self.cpu()
         result = func(*args, **kwargs)
         metrics = {"cpu_time": self.cpu() - cpu, "wall_time": self.wall() - wall}

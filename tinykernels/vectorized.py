@@ -199,7 +199,6 @@ def layernorm(x, gamma, beta, eps=1e-5, out=None):
     >>> layernorm(np.array([[1.0, 3.0]]), np.ones(2), np.zeros(2), eps=3.0)
     array([[-0.5,  0.5]])
     """
-    # 16 lines.
     n = check_float_array("x", x, ndim=None)[-1]
     if check_float_array("gamma", gamma, ndim=1, dtype=x.dtype) != (n,):
         raise ValueError(f"gamma has shape {gamma.shape}, but the rows of x have {n} elements")

@@ -837,7 +837,7 @@ def compare(baseline, candidate, make_args, rounds=9, clock=cpu_clock):
     2.0
     """
     # Hint: time_samples with repeats=1, warmup=0 times one call, summarize does the rest. The two
-    # may be the same function. About 20 lines.
+    #   may be the same function. About 20 lines.
     ### BEGIN SOLUTION
     if rounds < 1:
         raise ValueError(f"rounds must be at least 1, not {rounds}")
@@ -1552,7 +1552,7 @@ class SimpleProfiler:
         last profile then resets the peak, and the outer one reads what has risen since.
         """
         # Hint: tracemalloc.is_tracing, start, reset_peak, get_traced_memory, stop; try and
-        # finally. About 17 lines.
+        #   finally. About 17 lines.
         ### BEGIN SOLUTION
         wall, cpu = self.wall(), self.cpu()
         result = func(*args, **kwargs)

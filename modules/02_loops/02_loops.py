@@ -53,6 +53,7 @@ except ModuleNotFoundError:
 #| export
 import math
 import operator
+from math import inf, nan
 
 import numpy as np
 
@@ -73,8 +74,6 @@ from tito.checks import (
     remote_array,
     rng,
 )
-
-inf, nan = math.inf, math.nan
 
 
 def ramp(*shape, seed=0, dtype=np.float64):

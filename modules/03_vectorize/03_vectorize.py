@@ -1148,7 +1148,7 @@ def layernorm(x, gamma, beta, eps=1e-5, out=None):
     array([[-0.5,  0.5]])
     """
     # Hint: check gamma and beta one after the other; deviations in out, then all in place. About
-    # 16 lines.
+    #   16 lines.
     ### BEGIN SOLUTION
     n = check_float_array("x", x, ndim=None)[-1]
     if check_float_array("gamma", gamma, ndim=1, dtype=x.dtype) != (n,):

@@ -45,7 +45,7 @@ class Statement:
 
     def lookup(self, name: str) -> Any:
         """What a name is bound to where the check was called."""
-        for names in (self.frame.f_locals, self.frame.f_globals):
+        for names in (self.frame.f_locals, self.frame.f_globals, self.frame.f_builtins):
             if name in names:
                 return names[name]
         return _UNKNOWN

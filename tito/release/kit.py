@@ -67,6 +67,7 @@ def build(course: Course, solved: frozenset[str] = frozenset()) -> Kit:
     files: dict[str, bytes] = {}
     manifest: dict[str, dict] = {}
     secrets = []
+    given: dict[str, bytes] = {}
     masters = {ref.name: load(ref.source) for ref in course.modules}
     students = {name: strip.student_version(master) for name, master in masters.items()}
     for ref in course.modules:
@@ -77,15 +78,20 @@ def build(course: Course, solved: frozenset[str] = frozenset()) -> Kit:
         files.update(_data_files(ref))
         package = _package_files(ref.name, students)
         manifest[ref.name] = _entry(text, master, package, ref.name in solved)
-        files.update(_solved(course, package) if ref.name in solved else package)
+        if ref.name in solved:
+            given.update(_solved(course, package))
+        files.update(package)
         secrets.append(
             leaks.secrets_of(master, student, ref.name, solutions=ref.name not in solved)
         )
+    files.update(given)
     files.update(_solved(course, [f"{PACKAGE}/__init__.py"]))
     files.update(_tito())
     files.update(_front(course, manifest))
     files[MANIFEST] = as_json({"version": 1, "tito": tito.__version__, "modules": manifest})
-    return Kit(files, list(manifest), leaks.Secrets.together(secrets))
+    # An earlier module's answers go along on purpose: what a later one shares is none of its own.
+    secret = leaks.Secrets.together(secrets).without(text.decode() for text in given.values())
+    return Kit(files, list(manifest), secret)
 
 
 def solved_modules(course: Course, words: str | None) -> frozenset[str]:

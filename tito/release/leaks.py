@@ -63,6 +63,11 @@ class Secrets:
         """The secrets of several modules as one."""
         return cls({gram: origin for part in parts for gram, origin in part.grams.items()})
 
+    def without(self, texts: Iterable[str]) -> Secrets:
+        """What is left of them where these texts are handed out on purpose."""
+        given = {gram for text in texts for gram in grams(tokens(without_comments(text)))}
+        return Secrets({gram: origin for gram, origin in self.grams.items() if gram not in given})
+
 
 @dataclass(frozen=True)
 class Leak:
