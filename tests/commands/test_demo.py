@@ -11,8 +11,8 @@ import pytest
 
 from tests.release.sample import SOLUTION, make_course, make_kit, master
 from tito import cli
-from tito.grading import example_handins
 from tito.course import Course
+from tito.grading import example_handins
 from tito.release import kit
 
 
