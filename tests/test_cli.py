@@ -192,6 +192,8 @@ def test_a_failure_stays_a_failure_when_nobody_reads_to_the_end(unbuffered):
 def test_ctrl_c_inside_exec_has_its_exit_code_too(tmp_path):
     code = (
         "import os, signal, sys, types, tito.cli as cli\n"
+        # Whoever starts the tests in the background makes them ignore it.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "module = types.ModuleType('tito.commands.student')\n"
         "module.os, module.signal = os, signal\n"
         "text = 'os.kill(os.getpid(), signal.SIGINT)\\nwhile True: pass'\n"
@@ -206,6 +208,7 @@ def test_ctrl_c_inside_exec_has_its_exit_code_too(tmp_path):
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         check=False,
+        timeout=60,
     )
     assert (run.returncode, run.stderr) == (130, b"tito: interrupted\n")
 

@@ -344,6 +344,8 @@ def test_nothing_is_left_running_when_tito_ends(tmp_path, number):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # Whoever starts the tests in the background makes them ignore Ctrl-C.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     until = time.monotonic() + 60
     while not pid_file.exists() and time.monotonic() < until:
