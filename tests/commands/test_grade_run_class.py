@@ -16,6 +16,7 @@ import pytest
 
 from tests.grading import tiny
 from tito.cli import main
+from tito.commands.masters import course_of, make_batch
 
 ROOT = Path(__file__).parents[2]
 CLASS = {
@@ -34,6 +35,13 @@ def _mind_ctrl_c():
 def room(tmp_path):
     course = tiny.make_course(tmp_path / "course")
     return tiny.make_class(tmp_path / "class", course, CLASS)
+
+
+def test_limits_of_the_class_hold(room):
+    with open(room.root / "course.toml", "a") as file:
+        file.write("\n[limits]\nsolution = 7\n")
+    course = course_of(room)
+    assert make_batch(course, course.resolve("01"), room).limits.solution == 7
 
 
 def grade_run(room, *options):

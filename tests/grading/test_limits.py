@@ -33,6 +33,14 @@ def test_a_course_has_limits_of_its_own(tmp_path):
     assert limits_of(tmp_path) == Limits(solution=40, memory=8_000_000_000)
 
 
+def test_limits_of_a_class_count_more_than_its_courses(tmp_path):
+    course, room = tmp_path / "course", tmp_path / "room"
+    for folder, text in ((course, "solution = 40\ncall = 7"), (room, "call = 8")):
+        folder.mkdir()
+        (folder / "course.toml").write_text(f"[limits]\n{text}\n")
+    assert limits_of(course, room) == Limits(solution=40, call=8)
+
+
 @pytest.mark.parametrize(
     "text", ["[limits]\nspeed = 3", "limits = 3", "[limits", "[limits]\ncall='x'"]
 )

@@ -161,8 +161,7 @@ def _grade_module(
     """Grade what is missing or changed; then the grade book is told."""
     from tito.grading.collected import Collected
 
-    secret = classroom.settings().secret
-    run = Collected(classroom, ref.name, make_batch(course, ref, secret, **_options(args)))
+    run = Collected(classroom, ref.name, make_batch(course, ref, classroom, **_options(args)))
     waiting = run.waiting(args.again)
     with Progress(ref.name, len(waiting)) as progress:
         try:

@@ -49,11 +49,12 @@ def course_of(classroom: Classroom, given: str | None = None) -> Course:
 
 
 def make_batch(
-    course: Course | None, ref: ModuleRef, secret: bytes | None = None, **options: object
+    course: Course | None, ref: ModuleRef, classroom: Classroom | None = None, **options: object
 ) -> Batch:
     """What hand-ins are graded with: the master, and the package of the modules before it.
 
-    secret : behind the seeds of hidden inputs; the master's own where none is given
+    classroom : has the secret behind the seeds of hidden inputs (without one it is the master's
+        own), and may have limits
     options : further arguments of Batch
     """
     from tito.grading.batch import Batch
@@ -64,11 +65,11 @@ def make_batch(
 
     batch = Batch(master_of(course, ref), **options)
     check_master(batch.master)
-    batch.secret = secret_of(batch.master) if secret is None else secret
+    batch.secret = classroom.settings().secret if classroom else secret_of(batch.master)
+    batch.limits = limits_of(course and course.root, classroom and classroom.root)
     if course is not None:
         batch.package = course.package
         batch.package_modules = trial.earlier_exports(course, ref)
-        batch.limits = limits_of(course.root)
         if ref in course.modules:
             batch.files = trial.data_files(ref)
     return batch

@@ -86,7 +86,7 @@ def _regrade(
     from tito.grading.book import Kept, Regrade
     from tito.grading.collected import Collected
 
-    batch = make_batch(course, ref, classroom.settings().secret, unconfined=args.unconfined)
+    batch = make_batch(course, ref, classroom, unconfined=args.unconfined)
     run = Collected(classroom, ref.name, batch)
     kept = Kept(classroom.root, ref.name)
     regrade = Regrade(kept, run.store, batch.master)

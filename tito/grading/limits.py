@@ -60,16 +60,22 @@ class Limits:
         return replace(self, **whole)
 
 
-def limits_of(root: Path | None) -> Limits:
-    """The limits of a course: the defaults, changed by `[limits]` in its course.toml.
+def limits_of(*roots: Path | None) -> Limits:
+    """The limits of a course: the defaults, changed by `[limits]` in its course.toml; those of a
+    class that is named behind it count more.
 
     [limits]
     solution = 40      # seconds of CPU
     memory = 8e9       # bytes
     """
-    path = root / "course.toml" if root is not None else None
-    if path is None or not path.is_file():
-        return Limits()
+    limits = Limits()
+    for root in roots:
+        if root is not None and (root / "course.toml").is_file():
+            limits = _changed(limits, root / "course.toml")
+    return limits
+
+
+def _changed(limits: Limits, path: Path) -> Limits:
     try:
         values = tomllib.loads(read_text(path)[0]).get("limits", {})
     except tomllib.TOMLDecodeError as error:
@@ -77,7 +83,7 @@ def limits_of(root: Path | None) -> Limits:
     if not isinstance(values, dict):
         raise UserError("limits is no table; write [limits] on a line of its own", path=path)
     try:
-        return Limits().changed(values)
+        return limits.changed(values)
     except UserError as error:
         raise UserError(error.message, path=path, hint=error.hint) from None
 
