@@ -3,6 +3,7 @@
 import json
 import os
 import stat
+import tracemalloc
 import zipfile
 from datetime import datetime, timedelta, timezone
 from functools import partial
@@ -22,7 +23,7 @@ from tests.grading.collect.sample import (
     zipped,
 )
 from tito.grading.classroom import Classroom
-from tito.grading.collect import Collector, collect_again, inbox
+from tito.grading.collect import Collector, collect_again, inbox, sources
 from tito.grading.collect.showing import closing, table, to_json
 from tito.grading.collect.sources import Budget
 
@@ -422,6 +423,47 @@ def test_a_directory_that_would_fill_the_memory_is_refused(tmp_path, room, monke
     packed = zipped({f"{i}.txt": b"" for i in range(50)})
     found = run(room, put(tmp_path / "h", {"u1/01_areas.zip": packed}), only=AREAS)
     assert "too many files" in row(found, "u1").why
+
+
+@posix
+def test_folders_nest_so_deep_and_no_deeper(tmp_path, room):
+    """30,000 folders in one name of a zip would be gigabytes of paths."""
+    deep = zipped({"a/" * 30_000 + "x.txt": b"", "01_areas.ipynb": notebook()})
+    source = put(tmp_path / "h", {"u1/hand-in.zip": deep, "u2/01_areas.ipynb": notebook()})
+    os.makedirs(source / "u2" / "/".join("d" * 300))
+    tracemalloc.start()
+    try:
+        found = run(room, source, only=AREAS)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert {states(found)[s] for s in ("u1", "u2")} == {"new"}
+    assert [p.why for p in found.passed] == ["folders within 100 folders, left out"]
+    [kept] = inbox.records(room.inbox("01_areas", "u1"))
+    assert kept.left_out == ["u1/hand-in.zip/a/a/a/...: folders within 100 folders, left out"]
+    assert peak < 20e6
+
+
+def test_zips_of_zips_of_zips_are_not_opened_for_ever(tmp_path, room, monkeypatch):
+    """Who looks for hand-ins in a stranger's zip opens 50 zips of it, not 6 to the power of 6."""
+    opened = []
+    real = sources._open_zip
+    monkeypatch.setattr(sources, "_open_zip", lambda file: opened.append(1) or real(file))
+    packed = zipped({"x.txt": b""})
+    for level in range(6):
+        packed = zipped({f"{level}-{i}.zip": packed for i in range(6)})
+    source = put(tmp_path / "h", {"stranger.zip": packed, "u1/01_areas.ipynb": notebook()})
+    found = run(room, source, only=AREAS)
+    assert states(found)["u1"] == "new" and states(found)["stranger"] == "unmatched"
+    assert len(opened) < 1000
+
+
+def test_a_locked_zip_says_so(tmp_path, room):
+    packed = bytearray(zipped({"01_areas.ipynb": notebook()}))
+    packed[6] |= 1
+    packed[packed.index(b"PK\x01\x02") + 8] |= 1
+    found = run(room, put(tmp_path / "h", {"u1/a.zip": bytes(packed)}), only=AREAS)
+    assert "locked with a password" in row(found, "u1").why
 
 
 @pytest.mark.parametrize(

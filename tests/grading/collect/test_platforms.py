@@ -38,6 +38,19 @@ def test_the_exchange(name, who):
 
 
 @pytest.mark.parametrize(
+    "name, platform, who",
+    [
+        ("brookada_501_88017_Finn O'Hara_9003_assignsubmission_file_x.ipynb", CANVAS, "brookada"),
+        ("brookada_501_88017_oharafinn_503_99999_x.ipynb", CANVAS, "brookada"),
+        ("Ada_1_assignsubmission_file_Finn_9003_assignsubmission_file_x.ipynb", MOODLE, "Ada"),
+    ],
+)
+def test_a_file_named_as_another_ones_upload_is_its_owners(name, platform, who):
+    claim = read_claim(name)
+    assert (claim.platform, claim.name) == (platform, who)
+
+
+@pytest.mark.parametrize(
     "name",
     [
         "ada",

@@ -19,7 +19,7 @@ _CANVAS = re.compile(
     r"(?P<who>[^_]+)_(?P<late>LATE_)?(?P<user>\d+)_(?P<upload>\d+)_(?P<file>.+)", re.DOTALL
 )
 _MOODLE = re.compile(
-    r"(?P<who>.+)_(?P<id>\d+)_assignsubmission_(?P<kind>file|onlinetext)_?(?P<file>.*)", re.DOTALL
+    r"(?P<who>.+?)_(?P<id>\d+)_assignsubmission_(?P<kind>file|onlinetext)_?(?P<file>.*)", re.DOTALL
 )
 _EXCHANGE = (
     # The zone may hold a plus, 12:00:00.0 +0200, and so may a student's name.
@@ -61,10 +61,13 @@ class Claim:
 def read_claim(name: str) -> Claim | None:
     """What the name of a file or folder says in the manner of a platform; None for other names.
 
+    A student chooses how the name ends, so what stands first in it counts: a file that is called
+    as another one's upload is still of the one whom the platform has put in front.
+
     >>> read_claim("leeann_LATE_77_1234_02_loops-1.ipynb").file
     '02_loops-1.ipynb'
     """
-    return _moodle(name) or _exchange(name) or _canvas(name)
+    return _exchange(name) or _canvas(name) or _moodle(name)
 
 
 def _canvas(name: str) -> Claim | None:

@@ -27,6 +27,9 @@ FILE, LINK, FOLDER, SPECIAL = "file", "link", "folder", "special"
 NOTEBOOK = re.compile(r"(?P<stem>.+)\.ipynb(\.txt|\.json)?", re.IGNORECASE)
 _ZIP = re.compile(r"(?P<stem>.+)\.zip", re.IGNORECASE)
 _SKIPPED = ("__MACOSX", "__pycache__")
+# Folders within folders. A name in a zip can hold 32,000 of them.
+DEEPEST = 100
+_TOO_DEEP = f"folders within {DEEPEST} folders, left out"
 _DRIVE = re.compile(r"[A-Za-z]:")
 
 
@@ -98,8 +101,12 @@ class Budget:
     entries: int = 5000
     unpacked: int = 3 * MAX_BYTES
 
-    def take_zip(self, size: int) -> None:
+    def take_zip(self) -> None:
+        """Before it is read: what is spent costs no more reading."""
         self.zips -= 1
+        self.take_bytes(0)
+
+    def take_bytes(self, size: int) -> None:
         self.unpacked -= size
         if self.zips < 0 or self.unpacked < 0:
             refuse("there is too much in the zips of this hand-in")
@@ -135,10 +142,11 @@ def inside(entry: Entry, passed: list[Passed], budget: Budget | None = None) -> 
     read or is too much."""
     if entry.open is not None and budget is None:
         return _zip_entries(_opened(entry.open), entry.parts, passed)
-    data = entry.read()
-    _refuse_large_directory(data)
     budget = budget or Budget()
-    budget.take_zip(len(data))
+    budget.take_zip()
+    data = entry.read()
+    budget.take_bytes(len(data))
+    _refuse_large_directory(data)
     found = _zip_entries(_read_again(entry.read), entry.parts, passed, entry.time)
     budget.take_entries(len(found))
     return found
@@ -198,7 +206,9 @@ def _folder(
         kind = _kind(item)
         opener = (lambda path=path: _open_file(path)) if kind == FILE else None
         yield Entry(parts, kind, lambda path=path: _read_file(path), _item_time(item), opener)
-        if kind == FOLDER:
+        if kind == FOLDER and len(parts) >= DEEPEST:
+            passed.append(Passed("/".join((*parts[:4], "...")), _TOO_DEEP))
+        elif kind == FOLDER:
             yield from _folder(path, parts, passed, skip)
 
 
@@ -264,6 +274,9 @@ def _zip_entries(
         if not inner or any(_skipped(part) for part in inner):
             if inner and not info.is_dir():
                 passed.append(Passed("/".join(parts), "left by a system or an editor", litter=True))
+            continue
+        if len(inner) > DEEPEST:
+            passed.append(Passed("/".join((*above, *inner[:3], "...")), _TOO_DEEP))
             continue
         for depth in range(len(above) + 1, len(parts)):
             entries.setdefault(parts[:depth], Entry(parts[:depth], FOLDER, _no_file))
@@ -375,8 +388,11 @@ def _reader(archive: _Opener, number: int) -> Callable[[], bytes]:
 
 
 def _read_zipped(archive: zipfile.ZipFile, number: int) -> bytes:
+    info = archive.infolist()[number]
+    if info.flag_bits & 1:
+        refuse("it is locked with a password")
     try:
-        with archive.open(archive.infolist()[number]) as file:
+        with archive.open(info) as file:
             data = file.read(MAX_BYTES + 1)
     except (zipfile.BadZipFile, RuntimeError, OSError, ValueError, EOFError) as error:
         refuse(f"cannot be read from the zip: {error}")

@@ -68,7 +68,7 @@ class Finder:
         elif not source.is_dir():
             entries = _without_sole_wrapper(entries, self._matcher)
         platform = NBGRADER if source.resolve().name == NBGRADER_TREE else PLAIN
-        return _merged(self._below(entries, platform, "", _DEEPEST))
+        return _merged(self._below(entries, platform, "", _DEEPEST, None))
 
     def whole(self, source: Path, found: str) -> list[Unit]:
         """All of a source as one person's hand-in."""
@@ -76,7 +76,7 @@ class Finder:
         return [Unit(Claim(found, name=found), entries)]
 
     def _below(
-        self, entries: list[Entry], platform: str, module: str, depth: int
+        self, entries: list[Entry], platform: str, module: str, depth: int, budget: Budget | None
     ) -> list[tuple[Claim, list[Entry]]]:
         groups: dict[str, list[Entry]] = {}
         for entry in entries:
@@ -84,21 +84,26 @@ class Finder:
         return [
             found
             for name, group in groups.items()
-            for found in self._group(name, group, platform, module, depth)
+            for found in self._group(
+                group, Claim(name, platform, name=name, module=module), depth, budget
+            )
         ]
 
     def _group(
-        self, name: str, group: list[Entry], platform: str, module: str, depth: int
+        self, group: list[Entry], claim: Claim, depth: int, budget: Budget | None
     ) -> list[tuple[Claim, list[Entry]]]:
-        """A claim for everything under one name, or what lies in it where it is a wrapper."""
-        top = group[0]
-        if platform != NBGRADER and (claim := read_claim(name)):
-            return [(replace(claim, module=claim.module or module), group)]
-        claim = Claim(name, platform, name=name, module=module)
+        """A claim for everything under one name, or what lies in it where it is a wrapper.
+
+        claim : what the name alone says
+        """
+        top, name = group[0], claim.name
+        if claim.platform != NBGRADER and (own := read_claim(name)):
+            return [(replace(own, module=own.module or claim.module), group)]
         if len(group) > 1 or top.kind == FOLDER:
-            return self._folder(claim, group, depth)
+            return self._folder(claim, group, depth, budget)
         if top.zip_stem:
-            return self._zip(replace(claim, found=top.zip_stem, name=top.zip_stem), top, depth)
+            claim = replace(claim, found=top.zip_stem, name=top.zip_stem)
+            return self._zip(claim, top, depth, budget)
         if top.is_notebook:
             who = self._without_module(top.notebook_stem or "")
             return [(replace(claim, found=top.notebook_stem, name=who), group)]
@@ -108,35 +113,38 @@ class Finder:
         return []
 
     def _folder(
-        self, claim: Claim, group: list[Entry], depth: int
+        self, claim: Claim, group: list[Entry], depth: int, budget: Budget | None
     ) -> list[tuple[Claim, list[Entry]]]:
         inner = [e.at(*e.parts[1:]) for e in group if len(e.parts) > 1]
         if self._matcher.knows(claim.name):
             return [(claim, group)]
         if claim.name == NBGRADER_TREE and inner:
-            return self._below(inner, NBGRADER, claim.module, depth - 1)
-        if depth and self._is_wrapper(inner, depth - 1):
-            return self._below(inner, claim.platform, self._module(claim), depth - 1)
+            return self._below(inner, NBGRADER, claim.module, depth - 1, budget)
+        if depth and self._is_wrapper(inner, depth - 1, budget):
+            return self._below(inner, claim.platform, self._module(claim), depth - 1, budget)
         if not inner:
             self.passed.append(Passed(claim.name, "an empty folder, of nobody in the class"))
             return []
         return [(claim, group)]
 
-    def _zip(self, claim: Claim, top: Entry, depth: int) -> list[tuple[Claim, list[Entry]]]:
+    def _zip(
+        self, claim: Claim, top: Entry, depth: int, budget: Budget | None
+    ) -> list[tuple[Claim, list[Entry]]]:
         alone = [(replace(claim, name=self._without_module(claim.name)), [top])]
         if self._matcher.knows(claim.name) or self._matcher.knows(alone[0][0].name) or not depth:
             return alone
         passed: list[Passed] = []
-        inner = self._peek(top, passed)
-        if not self._is_wrapper(inner, depth - 1):
+        budget = budget or _budget(top)
+        inner = self._peek(top, passed, budget)
+        if not self._is_wrapper(inner, depth - 1, budget):
             return alone
         self.passed += passed
-        return self._below(inner, claim.platform, self._module(claim), depth - 1)
+        return self._below(inner, claim.platform, self._module(claim), depth - 1, budget)
 
-    def _peek(self, top: Entry, passed: list[Passed]) -> list[Entry]:
+    def _peek(self, top: Entry, passed: list[Passed], budget: Budget | None) -> list[Entry]:
         """What lies in a zip; nothing where it cannot be opened, which is said when it is read."""
         try:
-            inner = inside(top, passed, None if top.open else Budget())
+            inner = inside(top, passed, budget)
         except UserError:
             return []
         above = len(top.parts)
@@ -145,7 +153,7 @@ class Finder:
     def _module(self, claim: Claim) -> str:
         return claim.name if claim.name in self._modules else claim.module
 
-    def _is_wrapper(self, inner: list[Entry], depth: int) -> bool:
+    def _is_wrapper(self, inner: list[Entry], depth: int, budget: Budget | None) -> bool:
         """Whether the things in a folder are hand-ins themselves."""
         tops = [e for e in inner if len(e.parts) == 1]
         if any(read_claim(e.name) for e in tops):
@@ -157,17 +165,23 @@ class Finder:
         holders = [e.zip_stem or e.name for e in tops if e.kind == FOLDER or e.zip_stem]
         if any(self._matcher.knows(n) or n == NBGRADER_TREE for n in holders):
             return True
-        return depth > 0 and self._holds_a_wrapper(inner, tops, depth - 1)
+        return depth > 0 and self._holds_a_wrapper(inner, tops, depth - 1, budget)
 
-    def _holds_a_wrapper(self, inner: list[Entry], tops: list[Entry], depth: int) -> bool:
+    def _holds_a_wrapper(
+        self, inner: list[Entry], tops: list[Entry], depth: int, budget: Budget | None
+    ) -> bool:
         folders: dict[str, list[Entry]] = {}
         for entry in inner:
             if len(entry.parts) > 1:
                 folders.setdefault(entry.parts[0], []).append(entry.at(*entry.parts[1:]))
-        if any(self._is_wrapper(below, depth) for below in folders.values()):
+        if any(self._is_wrapper(below, depth, budget) for below in folders.values()):
             return True
-        zips = [e for e in tops if e.zip_stem]
-        return any(self._is_wrapper(self._peek(e, []), depth) for e in zips)
+        return any(
+            self._is_wrapper(self._peek(zipped, [], own), depth, own)
+            for zipped in tops
+            if zipped.zip_stem
+            for own in [budget or _budget(zipped)]
+        )
 
     def _without_module(self, stem: str) -> str:
         """ "ann" of "ann_02_loops", "02_loops-ann" and "ann": whose a loose notebook may be."""
@@ -176,6 +190,12 @@ class Finder:
                 if cut != stem and cut.strip(" _-.()"):
                     return cut.strip(" _-.")
         return stem
+
+
+def _budget(top: Entry) -> Budget | None:
+    """How much may be opened to find out whether a zip holds hand-ins, zips in it included; as
+    much as it takes for one that lies in a folder, which a person put there."""
+    return None if top.open else Budget()
 
 
 def _no_hand_in(entry: Entry) -> str:
