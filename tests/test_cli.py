@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import subprocess
@@ -100,6 +101,7 @@ def test_the_exit_code_is_the_command_s(command, code):
         (UsageError("no such file", path="b.py"), 2, "tito: b.py: no such file"),
         (KeyboardInterrupt(), 130, "interrupted"),
         (PermissionError(13, "Permission denied", "c.py"), 1, "tito: c.py: Permission denied"),
+        (OSError(errno.ENOSPC, "disk full"), 1, "tito: disk full\n  try: make room"),
     ],
 )
 def test_a_mistake_of_the_user_is_one_message_without_a_traceback(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import errno
 import importlib
 import os
 import signal
@@ -14,6 +15,7 @@ from tito import __version__
 from tito.errors import UserError
 
 INTERRUPTED = 130
+_DISK_FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
 
 Adder = Callable[[argparse.ArgumentParser], None]
 
@@ -470,10 +472,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("tito: interrupted", file=sys.stderr)
         return INTERRUPTED
     except OSError as error:
-        # A folder without permission, a full disk: theirs to mend. Without a file it is our bug.
-        if error.filename is None:
+        # A folder without permission, a full disk: theirs to mend. Without a file it is our bug,
+        # but writing to a full disk names none.
+        full = error.errno in _DISK_FULL
+        if error.filename is None and not full:
             raise
-        print(f"tito: {error.filename}: {error.strerror}", file=sys.stderr)
+        what = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+        print(f"tito: {what}", file=sys.stderr)
+        if full:
+            print("  try: make room, then call the same command again", file=sys.stderr)
         return 1
 
 

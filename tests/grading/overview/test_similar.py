@@ -37,7 +37,8 @@ def test_only_what_was_not_handed_out_counts():
 
 
 @pytest.mark.parametrize(
-    "source", ["def f(:\n  '''", "x = (", "a\n  b\n c", "\0", "if 1:\n\tx\n        y"]
+    "source",
+    ["def f(:\n  '''", "x = (", "a\n  b\n c", "\0", " = 1\n$0\\\0", "if 1:\n\tx\n        y"],
 )
 def test_what_does_not_parse_is_read_as_far_as_it_goes(source):
     traits(notebook(source), GIVEN)

@@ -80,7 +80,7 @@ def _marks_of(source: str) -> Iterator[str]:
                 yield f"name {token.string}"
             elif token.type == tokenize.COMMENT:
                 yield from (f"comment {word.lower()}" for word in _WORD.findall(token.string))
-    except (tokenize.TokenError, SyntaxError):
+    except Exception:  # besides its own errors, SystemError for a NUL and others for odd bytes
         return
 
 

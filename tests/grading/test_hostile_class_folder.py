@@ -1,0 +1,251 @@
+"""Honest and hostile hand-ins of one class, from the download to the pages: nobody is touched."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import socket
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from tests.grading import tiny
+from tito import cli
+
+pytest.importorskip("nbgrader")
+pytestmark = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="hostile code runs where a sandbox holds it"
+)
+ROOT = Path(__file__).parents[2]
+HONEST = {
+    **{f"h{n:02}": (tiny.hand_in(), 3.5) for n in range(6)},
+    **{f"i{n:02}": (tiny.hand_in(twice="return x + 3"), 3) for n in range(3)},
+    **{f"j{n:02}": (tiny.hand_in(twice="return 0", less="return 0"), 0) for n in range(3)},
+}
+WRONG = {"twice": "return 0", "less": "return 0"}
+MARKUP = "</pre><script>document.title = 1</script><img src=x onerror=stop()>"
+LIMITS = "\n[limits]\nsolution = 0.4\nextra = 0.4\ncall = 0.4\ntest = 3\nidle = 2\n"
+
+
+def _first(code: str, **bodies: str) -> bytes:
+    """A hand-in whose first cell begins with this code."""
+    document = json.loads(tiny.hand_in(**bodies))
+    document["cells"][0]["source"] = code + "\n" + document["cells"][0]["source"]
+    return json.dumps(document).encode()
+
+
+def _hostile(root: Path, port: int) -> dict[str, tuple[bytes, float]]:
+    """What it is -> (the hand-in, the points it earned); none earns any by what it tries."""
+    elsewhere = [root / "class" / "gradebook.db", root / "home" / "left", root / "course" / "left"]
+    write = "".join(
+        f"try: open({str(path)!r}, 'ab').write(b'x')\nexcept OSError: pass\n" for path in elsewhere
+    )
+    marked = json.loads(
+        tiny.hand_in(twice=f"raise ValueError({MARKUP!r})", less=f"return {MARKUP!r}")
+    )
+    page = {"output_type": "display_data", "metadata": {}, "data": {"text/html": MARKUP}}
+    marked["cells"][0]["outputs"] = [page]
+    marked["cells"] += [
+        {"cell_type": "raw", "metadata": {"format": "text/html"}, "source": MARKUP},
+        {"cell_type": "markdown", "metadata": {"nbgrader": {"grade_id": MARKUP}}, "source": MARKUP},
+    ]
+    kill = "import os\nfor p in (-1, 0, 1, os.getppid()):\n    try: os.kill(p, 19); os.kill(p, 9)\n"
+    connect = f"import socket\nsocket.create_connection(('127.0.0.1', {port}), 2).send(b'x')"
+    return {
+        "writes": (_first(write, **WRONG), 0),
+        "kills": (_first(kill + "    except OSError: pass", **WRONG), 0),
+        "connects": (_first(connect, **WRONG), 0),
+        "forks": (_first("import os\nwhile True: os.fork()", **WRONG), 0),
+        "daemon": (_first("import subprocess\nsubprocess.Popen(['sleep', '600'])", **WRONG), 0),
+        "threads": (_first("import threading, time\nfor _ in range(9):\n"
+                           "    threading.Thread(target=time.sleep, args=(600,)).start()"), 3.5),
+        "loops": (_first("while True: pass"), 2),
+        "dies": (_first("import os\nos._exit(0)"), 2),
+        "marked": (json.dumps(marked).encode(), 0),
+        "zero-byte": (_first(" = 1\n$0\\\0"), 2),
+        "torn": (tiny.hand_in()[:200], 0),
+    }  # fmt: skip
+
+
+class Taught:
+    """A course, a class, a home and a folder for temporary files below one root."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.room = root, root / "class"
+        for name in ("home", "tmp", "download"):
+            (root / name).mkdir()
+        tiny.make_course(root / "course")
+        self.environment = {
+            **os.environ,
+            "HOME": str(root / "home"),
+            "TMPDIR": str(root / "tmp"),
+            "PYTHONPATH": str(ROOT),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+        assert self.tito("init", str(self.room), "--course", str(root / "course")) == 0
+        with open(self.room / "course.toml", "a") as settings:
+            settings.write(LIMITS)
+
+    def tito(self, *words: str) -> int:
+        """A command here."""
+        return cli.main(
+            ["grade", *words, *(["--class", str(self.room)] if words[0] != "init" else [])]
+        )
+
+    def apart(self, *words: str) -> None:
+        """A command in a process whose home and temporary folder are the class's."""
+        command = ["grade", *words, "--class", str(self.room)]
+        done = subprocess.run(
+            [sys.executable, "-m", "tito", *command],
+            env=self.environment,
+            cwd=self.root,
+            capture_output=True,
+            text=True,
+        )
+        assert "Traceback" not in done.stderr, done.stderr
+
+    def hand_in(self, student: str, data: bytes) -> None:
+        folder = self.root / "download" / student
+        folder.mkdir()
+        (folder / f"{tiny.NAME}.ipynb").write_bytes(data)
+        with open(self.room / "roster.csv", "a") as roster:
+            roster.write(f'{student},"<b>{student}</b>",,,,\n')
+
+    def grade(self, tito: Callable[..., object], jobs: str) -> dict[str, dict]:
+        """Collect and grade all; everybody's row."""
+        self.tito("collect", str(self.root / "download"), "--module", "01")
+        out = self.root / "rows.json"
+        tito("run", "--module", "01", "-j", jobs, "--json", str(out))
+        return {row["student"]: row for row in json.loads(out.read_text())["submissions"]}
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    files = (p for p in folder.rglob("*") if p.is_file())
+    return {str(p): hashlib.sha256(p.read_bytes()).hexdigest() for p in files}
+
+
+def _processes(folder: Path) -> Iterator[str]:
+    """Those that were started with this folder as their home."""
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if str(folder).encode() in (entry / "environ").read_bytes():
+                yield (entry / "cmdline").read_text().replace("\0", " ")
+        except OSError:
+            continue
+
+
+def _add_other_assignment(book: Path) -> None:
+    from tito.grading.book.database import tables
+
+    gradebook = tables().Gradebook(f"sqlite:///{book}", "class")
+    gradebook.update_or_create_student("h00")
+    gradebook.update_or_create_assignment("other")
+    gradebook.update_or_create_notebook("other", "other")
+    gradebook.add_grade_cell("q", "other", "other", max_score=3, cell_type="code")
+    gradebook.update_or_create_submission("other", "h00")
+    gradebook.find_grade("q", "other", "other", "h00").manual_score = 2
+    gradebook.db.commit()
+    gradebook.close()
+
+
+def _book_but(book: Path, module: str) -> list[str]:
+    """The rows of the grade book that belong to another assignment than this one, as text."""
+    base = "FROM {} JOIN notebook n ON {} JOIN assignment a ON n.assignment_id = a.id"
+    queries = [
+        "SELECT a.* FROM assignment a",
+        "SELECT n.* FROM notebook n JOIN assignment a ON n.assignment_id = a.id",
+        "SELECT s.* FROM submitted_assignment s JOIN assignment a ON s.assignment_id = a.id",
+        "SELECT c.* " + base.format("base_cell c", "c.notebook_id = n.id"),
+        "SELECT g.* FROM grade g JOIN submitted_notebook s ON g.notebook_id = s.id "
+        "JOIN notebook n ON s.notebook_id = n.id JOIN assignment a ON n.assignment_id = a.id",
+    ]
+    with sqlite3.connect(book) as database:
+        found = [database.execute(f"{q} WHERE a.name != ?", [module]).fetchall() for q in queries]
+    assert all(found)
+    return [repr(rows) for rows in found]
+
+
+class _Alive(HTMLParser):
+    """Tags and attributes of a page that could run or load something."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        within = (dict(attrs).get("src") or "").startswith("data:image/")
+        if tag in ("script", "iframe", "object", "embed", "form", "b", "img") and not within:
+            self.found.append(tag)
+        self.found += [name for name, _ in attrs if name.startswith("on")]
+
+
+@pytest.fixture(scope="module")
+def listener() -> Iterator[socket.socket]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.01)
+        yield server
+
+
+@pytest.fixture(scope="module")
+def taught(tmp_path_factory, listener) -> Taught:
+    """The class graded: first the honest alone, then with the hostile among them, all anew."""
+    own = Taught(tmp_path_factory.mktemp("folder"))
+    for student, (data, _) in HONEST.items():
+        own.hand_in(student, data)
+    own.alone = own.grade(own.tito, "1")
+    _add_other_assignment(own.room / "gradebook.db")
+    own.hostile = _hostile(own.root, listener.getsockname()[1])
+    for student, (data, _) in own.hostile.items():
+        own.hand_in(student, data)
+    own.before = _hashes(own.root / "course"), _book_but(own.room / "gradebook.db", tiny.NAME)
+    for result in (own.room / "results").rglob("h*.json"):
+        result.unlink()
+    own.together = own.grade(own.apart, "2")
+    return own
+
+
+def test_honest_points_are_as_without_the_hostile(taught):
+    for student, (_, points) in HONEST.items():
+        alone, together = taught.alone[student], taught.together[student]
+        assert (together["status"], together["points"]) == ("graded", points)
+        assert together["points_exact"] == alone["points_exact"]
+
+
+def test_each_hostile_one_has_what_it_earned(taught):
+    for student, (_, points) in taught.hostile.items():
+        row = taught.together[student]
+        assert row["points"] == points, (student, row)
+        assert row["status"] == ("broken" if student == "torn" else "graded")
+
+
+def test_nothing_is_left_behind(taught, listener):
+    assert list(_processes(taught.root / "home")) == []
+    with pytest.raises(TimeoutError):
+        listener.accept()
+    assert list((taught.root / "tmp").iterdir()) == []
+    assert list((taught.root / "home").iterdir()) == []
+    book = taught.room / "gradebook.db"
+    assert taught.before == (_hashes(taught.root / "course"), _book_but(book, tiny.NAME))
+
+
+def test_pages_and_tables_show_and_run_nothing(taught):
+    assert taught.tito("feedback", "--module", "01") == 0
+    assert taught.tito("report", "--module", "01") == 0
+    assert taught.tito("export", "--out", str(taught.root / "marks.csv")) == 0
+    pages = [*(taught.room / "feedback").rglob("*.html"), *taught.room.rglob("*-report.html")]
+    assert len(pages) == len(HONEST) + len(taught.hostile) + 1
+    for page in pages:
+        text = page.read_text("utf-8")
+        assert _Alive(text).found == [], page
+        assert "abab" not in text and "less(3) == 2" not in re.sub(r"&.*?;", "", text), page
+    assert "&lt;script&gt;" in (
+        taught.room / "feedback" / "marked" / tiny.NAME / f"{tiny.NAME}.html"
+    ).read_text("utf-8")
