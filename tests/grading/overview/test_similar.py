@@ -44,6 +44,15 @@ def test_what_does_not_parse_is_read_as_far_as_it_goes(source):
     traits(notebook(source), GIVEN)
 
 
+def test_a_million_names_are_not_a_million_columns(monkeypatch):
+    """Copies are found all the same: of both the same names are kept."""
+    monkeypatch.setattr(similar, "MOST_TRAITS", 50)
+    source = "\n".join(f"name_{i} = 1" for i in range(3000))
+    first, second = (traits(notebook(s), GIVEN) for s in (source, f"other = 2\n{source}"))
+    assert len(first) == len(second) == 50
+    assert len(first & second) >= 49
+
+
 def crowd(n, size=15, seed=3):
     draw = random.Random(seed)
     words = [f"name w{i}" for i in range(400)]
