@@ -114,13 +114,17 @@ def _generate(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _class(parser: argparse.ArgumentParser) -> None:
+def _class_folder(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--class",
         dest="classroom",
         metavar="FOLDER",
         help="the class folder (default: the nearest from here upwards)",
     )
+
+
+def _class(parser: argparse.ArgumentParser) -> None:
+    _class_folder(parser)
     parser.add_argument("--course", metavar="FOLDER", help="where the masters of the class lie")
 
 
@@ -192,13 +196,7 @@ def _grade_run(parser: argparse.ArgumentParser) -> None:
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--module", metavar="NN", help="grade against this module of the course")
     which.add_argument("--master", metavar="FILE", help="grade against this .py or .ipynb")
-    parser.add_argument(
-        "--class",
-        dest="classroom",
-        metavar="FOLDER",
-        help="the class folder (default: the nearest from here upwards)",
-    )
-    parser.add_argument("--course", metavar="FOLDER", help="where the masters of the class lie")
+    _class(parser)
     parser.add_argument(
         "--again", action="store_true", help="grade what is unchanged since it was graded too"
     )
@@ -222,15 +220,6 @@ def _grade_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--timing", action="store_true", help="say what the grading cost")
     _json(parser)
     _csv(parser)
-
-
-def _class_folder(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--class",
-        dest="classroom",
-        metavar="FOLDER",
-        help="the class folder (default: the nearest from here upwards)",
-    )
 
 
 def _grade_regrade(parser: argparse.ArgumentParser) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import hashlib
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -90,12 +89,9 @@ def _graded_file(classroom: Classroom, stored: Stored) -> Notebook | None:
     """The notebook that the result is about; None where it is another one by now, or none."""
     from tito.grading.judge.submission import read_submission
 
-    path = classroom.submitted(stored.student, stored.module)
-    data = path.read_bytes() if path.is_file() else b""
-    if hashlib.sha256(data).hexdigest() != stored.key.handin:
-        return None
+    data = stored.graded_file(classroom.submitted(stored.student, stored.module))
     try:
-        return read_submission(data)
+        return read_submission(data) if data is not None else None
     except UserError:
         return None
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tito.commands.classes import class_words, the_class
-from tito.commands.deliver import deliver
+from tito.commands.deliver import BYTE_ORDER_MARK, deliver
 from tito.commands.masters import course_of, make_batch, module_asked_for
 from tito.commands.progress import Progress
 from tito.commands.words import quoted
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from tito.grading.handins import Found
     from tito.grading.report import Graded
     from tito.grading.timing import Timing
-
-BYTE_ORDER_MARK = "\ufeff"
 
 
 def grade_run(args: argparse.Namespace) -> int:

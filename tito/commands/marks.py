@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tito.commands.deliver import deliver
+from tito.commands.classes import the_class
+from tito.commands.deliver import BYTE_ORDER_MARK, deliver
 from tito.errors import UsageError
 from tito.files import write_atomic
 
@@ -16,14 +17,10 @@ if TYPE_CHECKING:
     from tito.grading.classroom import Classroom
     from tito.notebook import Notebook
 
-BYTE_ORDER_MARK = "\ufeff"  # without it Excel takes a file for its own old encoding
-
 
 def grade_export(args: argparse.Namespace) -> int:
     """0 when the file was written; rows that could not be filled are listed."""
-    from tito.grading.classroom import Classroom
-
-    classroom = Classroom.open(args.classroom)
+    classroom = the_class(args)
     if args.format == "csv":
         return _export_table(args, classroom)
     return _export_sheet(args, classroom)

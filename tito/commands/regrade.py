@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tito.commands.classes import the_class
 from tito.commands.deliver import deliver
 from tito.commands.masters import course_of, make_batch
 from tito.commands.progress import Progress
@@ -42,13 +43,12 @@ class Regraded:
 
 def grade_regrade(args: argparse.Namespace) -> int:
     """0 when every question concerned was graded again, 1 when one could not be."""
-    from tito.grading.classroom import Classroom
     from tito.grading.executors import local
     from tito.grading.limits import default_jobs
 
     if args.jobs is not None and args.jobs < 1:
         raise UsageError("-j takes a number from 1 on")
-    classroom = Classroom.open(args.classroom)
+    classroom = the_class(args)
     course = course_of(classroom, args.course)
     refs = _graded_modules(args, classroom, course)
     jobs = max(1, min(args.jobs or default_jobs(), len(classroom.roster())))

@@ -10,6 +10,7 @@ says what a row was made from, so that the next run grades what is missing or ch
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -43,6 +44,15 @@ class Stored:
     key: Key
     graded_at: str
     submission: dict[str, Any]
+
+    def is_of(self, handin: bytes) -> bool:
+        """Whether this file is the one that was graded."""
+        return hashlib.sha256(handin).hexdigest() == self.key.handin
+
+    def graded_file(self, path: Path) -> bytes | None:
+        """The file that was graded; None where there is none, or another by now."""
+        data = path.read_bytes() if path.is_file() else b""
+        return data if self.is_of(data) else None
 
     @cached_property
     def result(self) -> Result:
