@@ -28,7 +28,7 @@ CLASS = {
 
 
 def collected(room, course):
-    return Collected(room, tiny.NAME, make_batch(course, course.resolve("01"), b"secret"))
+    return Collected(room, tiny.NAME, make_batch(course, course.resolve("01"), room))
 
 
 @pytest.fixture
