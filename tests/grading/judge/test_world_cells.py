@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from tito.grading.judge.session import Session
 from tito.grading.judge.world import StudentDied, World
 from tito.grading.limits import Limits
 from tito.grading.stage import make_stage
@@ -298,6 +299,22 @@ def test_a_hand_in_gets_so_many_processes(fresh, monkeypatch):
         ]
     assert messages[:3] == ["ended the process (exit code 1)"] * 3
     assert "was started 3 times" in messages[3]
+
+
+def test_a_process_that_fails_to_start_is_started_once_more(fresh, monkeypatch):
+    from tito.grading.judge import world
+
+    failures = [StudentDied("took too long to start")]
+
+    def slow_disk(*args):
+        if failures:
+            raise failures.pop()
+        return Session(*args)
+
+    monkeypatch.setattr(world, "Session", slow_disk)
+    with fresh("a = 1") as student, student.test("a") as a:
+        assert a == 1
+    assert failures == []
 
 
 def test_memory_and_files_are_limited(fresh):

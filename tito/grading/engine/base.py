@@ -51,6 +51,15 @@ class Channel(ABC):
                 found[int(task.name)] = nanoseconds / 1e9
         return found
 
+    def is_held_up(self) -> bool:
+        """Whether a thread of it wants to run but waits for a CPU or a disk; False off Linux."""
+        for task in Path(f"/proc/{self.pid}/task").glob("*"):
+            with suppress(OSError, IndexError):
+                # The name in parentheses may hold anything, parentheses too.
+                if (task / "stat").read_text().rpartition(")")[2].split()[0] in "RD":
+                    return True
+        return False
+
     def pause(self) -> None:
         """Stop all of its threads until `resume`; nothing where the system cannot."""
         self._signal("SIGSTOP")

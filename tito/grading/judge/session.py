@@ -93,7 +93,8 @@ class Session:
         self.watch = Watch(self.channel, limits.idle, self._out_of_limits, outside.excess)
         try:
             with (
-                self.watch.allow(START_CPU, START_WALL, "took too long to start"),
+                # Only our own code runs so far, and a slow disk may keep it from running.
+                self.watch.allow(START_CPU, START_WALL, "took too long to start", may_idle=True),
                 self._lanes.open(0),
             ):
                 self._hello(self._lanes.take(0))

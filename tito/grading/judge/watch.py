@@ -16,12 +16,16 @@ IDLE_CPU = 0.05
 
 
 class Budget:
-    """What one piece of work may use: seconds of CPU and of wall time."""
+    """What one piece of work may use: seconds of CPU and of wall time.
 
-    def __init__(self, cpu_end: float, wall: float, passed: str) -> None:
+    may_idle : whether the wall time alone says how long it may do nothing
+    """
+
+    def __init__(self, cpu_end: float, wall: float, passed: str, may_idle: bool) -> None:
         self.cpu_end = cpu_end
         self.wall = wall
         self.passed = passed
+        self.may_idle = may_idle
         self.waited = 0.0
 
 
@@ -53,9 +57,9 @@ class Watch:
         threading.Thread(target=self._run, daemon=True).start()
 
     @contextmanager
-    def allow(self, cpu: float, wall: float, passed: str) -> Iterator[None]:
+    def allow(self, cpu: float, wall: float, passed: str, may_idle: bool = False) -> Iterator[None]:
         """The limits for the work in the block, and what to say when the CPU limit is passed."""
-        budget = Budget(self._channel.cpu_seconds() + cpu, wall, passed)
+        budget = Budget(self._channel.cpu_seconds() + cpu, wall, passed, may_idle)
         self._budgets[id(budget)] = budget
         try:
             yield
@@ -82,7 +86,7 @@ class Watch:
         while not self._closed.wait(TICK):
             ticks += 1
             now, cpu = time.monotonic(), self._channel.cpu_seconds()
-            if not self._budgets or self._pauses or cpu - quiet_cpu > IDLE_CPU:
+            if self._may_idle() or cpu - quiet_cpu > IDLE_CPU or self._channel.is_held_up():
                 quiet_since, quiet_cpu = now, cpu
             # A judge that was itself stopped for a while (a laptop's lid) is nobody's fault.
             step = 0.0 if self._pauses else min(now - last, 1.0)
@@ -95,6 +99,10 @@ class Watch:
             if reason is not None and not self._closed.is_set():
                 self._end(reason)
                 return
+
+    def _may_idle(self) -> bool:
+        budgets = list(self._budgets.values())
+        return not budgets or self._pauses > 0 or any(b.may_idle for b in budgets)
 
     def _passed(self, cpu: float, step: float) -> str | None:
         for budget in list(self._budgets.values()):

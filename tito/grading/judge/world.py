@@ -582,8 +582,7 @@ class World:
             raise StudentDied(f"the student's process was started {MOST_STARTS} times: no more")
         if self._spent > self._limits.notebook:
             raise StudentTimeout(f"the notebook took longer than {self._limits.notebook:g} s")
-        self._starts += 1
-        session = Session(self._engine, self._stage, self._limits, self)
+        session = self._new_session()
         session.proxies = weakref.WeakValueDictionary()
         self._session, self.layers = session, session.layers
         for cell in list(self._cells):
@@ -594,6 +593,15 @@ class World:
                 self.notes.append(f"{cell.label}: ran once, but not again ({death})")
                 self._explain(cell, CellOutcome("died", str(death)))
                 return
+
+    def _new_session(self) -> Session:
+        """A process that has run nothing of the student yet: if it fails, that is not theirs."""
+        self._starts += 1
+        try:
+            return Session(self._engine, self._stage, self._limits, self)
+        except StudentDied:
+            self._starts += 1
+            return Session(self._engine, self._stage, self._limits, self)
 
     # -- values
 

@@ -1,0 +1,79 @@
+"""When a process is ended: what counts as doing nothing, and what does not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from tito.grading.engine.base import Channel
+from tito.grading.judge.watch import Watch
+
+IDLE = 0.3
+
+
+class StandingStill:
+    """A channel to a process whose clock does not move."""
+
+    def __init__(self, held_up: bool = False) -> None:
+        self.held_up = held_up
+
+    def cpu_seconds(self) -> float:
+        return 1.0
+
+    def is_held_up(self) -> bool:
+        return self.held_up
+
+
+def ended(channel, seconds: float = 4 * IDLE, wall: float = 60.0, **options) -> str | None:
+    """Why work in which nothing happens is ended, or None if it is not within the seconds."""
+    over, reasons = threading.Event(), []
+
+    def end(reason: str) -> None:
+        reasons.append(reason)
+        over.set()
+
+    watch = Watch(channel, IDLE, end)
+    with watch.allow(5.0, wall, "took too much", **options):
+        over.wait(seconds)
+    watch.close()
+    return reasons[0] if reasons else None
+
+
+def test_who_sleeps_is_ended():
+    assert ended(StandingStill(), 10.0) == f"did nothing for {IDLE} s"
+
+
+def test_who_waits_for_a_cpu_or_a_disk_is_not_idle():
+    assert ended(StandingStill(held_up=True)) is None
+
+
+def test_who_starts_may_take_the_wall_time_it_has():
+    assert ended(StandingStill(), may_idle=True) is None
+    assert ended(StandingStill(), 10.0, wall=IDLE, may_idle=True) == f"took longer than {IDLE:g} s"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the state of threads is read from /proc")
+@pytest.mark.parametrize("line, held_up", [("while True: pass", True), ("input()", False)])
+def test_the_state_of_a_process_is_read_from_outside(line, held_up):
+    class Beside(Channel):
+        recv = recv_into = send = cpu_seconds = kill = close = exit_reason = take_output = None
+
+    Beside.__abstractmethods__ = frozenset()
+    process = subprocess.Popen(
+        [sys.executable, "-c", f"print(flush=True)\n{line}"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    try:
+        process.stdout.readline()
+        channel = Beside()
+        channel.pid = process.pid
+        seen = {channel.is_held_up() for _ in range(200)}
+        assert held_up in seen
+        assert channel.is_held_up() is held_up
+    finally:
+        process.kill()
+        process.communicate()
