@@ -54,6 +54,20 @@ def test_each_graded_student_has_a_page(own, capsys):
         assert secret not in text
 
 
+def test_answers_that_nobody_has_to_read_are_decided_on_the_page(own):
+    """ben left the answer as it was; dua's upload was no notebook."""
+    from tito.grading.book import write
+
+    own.collect("dua", b"<html>", TIMES["ann"])
+    own.grade("dua", row("dua", {}, status="broken", reason="not a notebook"))
+    write(own.room, master(), own.results())
+    assert run("feedback", "--class", str(own.root)) == 0
+    ben, dua = page_of(own, "ben"), page_of(own, "dua")
+    assert "reflect-1: no answer" in ben and "draw: waits for a person" in ben
+    assert "reflect-1: nothing to grade" in dua and "waits for a person" not in dua
+    assert "not decided yet" not in dua
+
+
 def test_a_late_page_says_what_it_cost(own):
     run("feedback", "--class", str(own.root), "--student", "ben")
     text = page_of(own, "ben")

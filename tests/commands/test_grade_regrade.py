@@ -80,6 +80,23 @@ def test_who_handed_in_anew_meanwhile_is_left_to_grade_run(taught, capsys):
     assert "ann: handed in anew since it was graded" in capsys.readouterr().out
 
 
+def test_what_still_cannot_be_graded_is_not_counted_as_graded_again(taught, capsys):
+    taught.own.collect("dua", b"<html>", "2026-11-30 10:00:00.000000 UTC")
+    taught.tito("run", "-j", "1")
+    capsys.readouterr()
+    taught.set(MASTER.replace("assert mean([1, 3]) == 2", "assert mean([1, 5]) == 3"))
+    assert taught.tito("regrade", "--dry-run", "--json", "-") == 0
+    [part] = json.loads(capsys.readouterr().out)["modules"]
+    assert part["regraded"] == 3
+    [still] = part["still_broken"]
+    assert still["student"] == "dua" and still["reason"]
+    assert taught.tito("regrade") == 0
+    shown = capsys.readouterr().out
+    assert "graded again in 3 hand-ins: " in shown
+    assert f"  still broken: dua: {still['reason']}" in shown
+    assert "as a whole" not in shown
+
+
 def test_a_class_without_results_is_told_what_to_do(taught, capsys, tmp_path):
     own = Taught(tmp_path)
     assert own.tito("regrade") == 1

@@ -54,16 +54,23 @@ def test_the_class_is_graded_and_the_grade_book_written(room, capsys):
     rows = [line.split()[:2] for line in captured.out.splitlines()[2:5]]
     assert rows == [["zoe", "3.5/3.5"], ["ann", "2/3.5"], ["bob", "0/3.5"]]
     assert "missing, nothing was handed in" in captured.out
-    assert f"{tiny.NAME}: 3 graded now, 0 unchanged" in captured.err
+    assert f"{tiny.NAME}: 2 graded now; 1 missing\n" in captured.err
     assert captured.out.splitlines()[-1].startswith("next: tito grade status --class ")
     assert room.gradebook.is_file()
     assert (room.root / "autograded" / "zoe" / tiny.NAME / f"{tiny.NAME}.ipynb").is_file()
 
     tiny.submit(room, "bob", tiny.hand_in())
     assert grade_run(room, "--module", "01") == 0
-    assert "1 graded now, 2 unchanged" in capsys.readouterr().err
+    assert "1 graded now, 2 unchanged since they were graded\n" in capsys.readouterr().err
     assert grade_run(room, "--again") == 0
-    assert "3 graded now, 0 unchanged" in capsys.readouterr().err
+    assert "3 graded now\n" in capsys.readouterr().err
+
+
+def test_only_what_was_graded_counts_as_graded(room, capsys):
+    tiny.submit(room, "ann", b"no notebook")
+    for now in ("1 graded now", "0 graded now, 1 unchanged since they were graded"):
+        assert grade_run(room) == 1
+        assert f"{tiny.NAME}: {now}; 1 broken, 1 missing\n" in capsys.readouterr().err
 
 
 def test_json_and_csv_hold_everybody_in_the_order_of_the_roster(room, capsys, tmp_path):

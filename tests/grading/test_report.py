@@ -9,7 +9,7 @@ import pytest
 
 from tito.grading import report
 from tito.grading.batch import Row
-from tito.grading.judge.result import FAILED, MANUAL, PASSED, CellResult, Result
+from tito.grading.judge.result import BROKEN, FAILED, GRADED, MANUAL, PASSED, CellResult, Result
 
 
 def rows():
@@ -29,6 +29,13 @@ def rows():
         Row("=cmd()", Result(module="07_filters", cells=bad, deviations=["a note"])),
         Row("cy", none),
     ]
+
+
+def test_nothing_waits_in_what_could_not_be_graded():
+    manual = CellResult("why", MANUAL, Fraction(2))
+    rows = [Row("ann", Result(BROKEN, cells=[manual], reason="no notebook"))]
+    assert "wait for a person" not in report.closing(rows)
+    assert "wait for a person" in report.closing([*rows, Row("bo", Result(GRADED, cells=[manual]))])
 
 
 def test_the_table_has_a_line_a_student():

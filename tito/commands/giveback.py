@@ -68,18 +68,17 @@ def _page(
 ) -> str:
     from tito.grading.feedback import Mark, feedback_of, page
 
-    by_person = {}
-    for grade_id, mark in (marks.cells if marks else {}).items():
-        if mark.by_hand or mark.comment:
-            points = mark.points if mark.by_hand else None
-            by_person[grade_id] = Mark(points, mark.comment)
+    in_book = {
+        grade_id: Mark(mark.points, mark.comment, mark.by_hand)
+        for grade_id, mark in (marks.cells if marks else {}).items()
+    }
     return page(
         feedback_of(
             master,
             stored.submission,
             _graded_file(classroom, stored),
             student=student.name or student.id,
-            marks=by_person,
+            marks=in_book,
             late=_lateness(classroom, stored, marks),
         )
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from tito.grading.executors import Workers
     from tito.grading.handins import Found
     from tito.grading.report import Graded
+    from tito.grading.store import Stored
     from tito.grading.timing import Timing
 
 
@@ -168,10 +170,25 @@ def _grade_module(
             progress.close()
             _say("what was graded so far is kept; the same command goes on from there")
             raise
-    kept = len(run.results) - len(waiting)
-    _say(f"{ref.name}: {len(waiting)} graded now, {kept} unchanged since they were graded")
+    _say(f"{ref.name}: {_done(run.results, {handin.student for handin in waiting})}")
     _write_book(classroom, run)
     return Part(ref.name, run.results)
+
+
+def _done(results: Sequence[Stored], now: set[str]) -> str:
+    """How many were graded, now and before, and how many could not be."""
+    statuses: Counter[str] = Counter()
+    graded_now = 0
+    for stored in results:
+        status = stored.submission["status"]
+        statuses[status] += 1
+        graded_now += status == GRADED and stored.student in now
+    before = statuses.pop(GRADED, 0) - graded_now
+    told = f"{graded_now} graded now"
+    if before:
+        told += f", {before} unchanged since they were graded"
+    others = ", ".join(f"{count} {status}" for status, count in sorted(statuses.items()))
+    return f"{told}; {others}" if others else told
 
 
 def _write_book(classroom: Classroom, run: Collected) -> None:

@@ -33,12 +33,25 @@ class Regraded:
 
     plan : what was graded again, and for which questions
     not_graded : (student, why) of those whose stored result stayed
+    still_broken : (student, why) of those that could not be graded before, and cannot be now
     """
 
     module: str
     plan: Plan
     changes: list[Change] = field(default_factory=list)
     not_graded: list[tuple[str, str]] = field(default_factory=list)
+    still_broken: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def mended(self) -> int:
+        """How many could not be graded before, and now could."""
+        left = {student for student, _ in self.not_graded + self.still_broken}
+        return sum(stale.stored.student not in left for stale in self.plan.broken)
+
+    @property
+    def regraded(self) -> int:
+        left = {student for student, _ in self.not_graded}
+        return self.mended + sum(stale.stored.student not in left for stale in self.plan.stale)
 
 
 def grade_regrade(args: argparse.Namespace) -> int:
@@ -117,7 +130,7 @@ def _graded_again(
     progress: Progress,
 ) -> Iterator[tuple[Stored, Stored]]:
     """(stored, merged) of each hand-in that could be graded again."""
-    from tito.grading.judge.result import GRADED
+    from tito.grading.judge.result import GRADED, MISSING
 
     handins = [h for h in run.handins() if h.student in stale]
     for _, row in run.batch.stream(handins, workers, run.assignment):
@@ -130,6 +143,9 @@ def _graded_again(
         elif was_graded and row.result.status != GRADED:
             done.not_graded.append((row.student, row.result.reason or row.result.status))
         else:
+            if row.result.status not in (GRADED, MISSING):
+                why = row.result.reason or row.result.status
+                done.still_broken.append((row.student, why))
             yield own.stored, regrade.merged(own, row.result)
 
 
@@ -148,15 +164,17 @@ def _told(part: Regraded, dry_run: bool) -> str:
     if plan.stale:
         names = ", ".join(plan.questions)
         lines.append(f"{part.module}: graded again in {len(plan.stale)} hand-ins: {names}")
-    if plan.broken:
-        count = len(plan.broken)
-        lines.append(f"{part.module}: {count} that could not be graded before, as a whole")
+    if part.mended:
+        lines.append(f"{part.module}: {part.mended} that could not be graded before, as a whole")
+    elif not plan.stale:
+        lines.append(f"{part.module}: nothing could be graded again")
     if plan.unknown:
         lines.append(
             "  the version that some were graded with was not kept, so all their questions count"
         )
     lines += _changes_table(part.changes)
     lines += [f"  not graded again: {student}: {why}" for student, why in part.not_graded]
+    lines += [f"  still broken: {student}: {why}" for student, why in part.still_broken]
     if dry_run:
         lines.append("  a dry run: nothing was written")
     return "\n".join(lines)
@@ -186,7 +204,7 @@ def _as_json(args: argparse.Namespace, done: list[Regraded]) -> dict[str, Any]:
             {
                 "module": part.module,
                 "questions": part.plan.questions,
-                "regraded": len(part.plan.stale) + len(part.plan.broken) - len(part.not_graded),
+                "regraded": part.regraded,
                 "changes": [
                     {
                         "student": c.student,
@@ -197,6 +215,7 @@ def _as_json(args: argparse.Namespace, done: list[Regraded]) -> dict[str, Any]:
                     for c in part.changes
                 ],
                 "not_graded": [{"student": s, "reason": why} for s, why in part.not_graded],
+                "still_broken": [{"student": s, "reason": why} for s, why in part.still_broken],
             }
             for part in done
         ],

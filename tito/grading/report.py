@@ -84,11 +84,11 @@ def closing(rows: Iterable[Graded]) -> str:
     for row in rows:
         result = row.result
         counts[result.status] += 1
-        manual = max(manual, result.manual_points)
         if result.status != GRADED:
             bad.append(f"  {row.student}: {result.status}, {result.reason}")
-        elif not is_isolating(result.isolation):
-            isolated = False
+            continue
+        manual = max(manual, result.manual_points)
+        isolated = isolated and is_isolating(result.isolation)
     total = counts.total()
     lines = [f"{counts[GRADED]} of {total} hand-in{'s' if total != 1 else ''} graded"]
     if manual:

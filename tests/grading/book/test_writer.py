@@ -89,14 +89,40 @@ def test_a_hand_in_collected_after_it_was_graded_is_left_for_grading(own, rewrit
     assert tree(own.root / "autograded") == page
 
 
-def test_a_broken_hand_in_is_zero_by_tests_and_waits_for_a_person(own, rewrite):
+@pytest.mark.parametrize("status", ["broken", "ambiguous"])
+def test_in_a_hand_in_without_a_readable_cell_nothing_waits_for_points(own, rewrite, status):
+    own.collect("dua", b"<html>", TIMES["ann"])
+    own.grade("dua", row("dua", {}, status=status, reason="not a notebook"))
+    assert "dua" not in rewrite().waiting
+    for cell in ("total-test", "own", "reflect-1"):
+        assert own.grade_row("dua", cell) == (0.0, None, None, 0)
+    [task] = own.query(
+        "SELECT g.auto_score, g.needs_manual_grade FROM grade g JOIN base_cell c ON c.id=g.cell_id "
+        "JOIN submitted_notebook n ON n.id=g.notebook_id JOIN submitted_assignment a "
+        "ON a.id=n.assignment_id WHERE c.name='draw' AND a.student_id='dua'"
+    )
+    assert task == (0.0, 0)
+    notes = autograded(own.root, "dua").cells[0]
+    assert notes.outputs[0]["text"] == f"{status}: not a notebook\n"
+
+
+def test_a_whole_hand_in_after_a_broken_one_waits_for_points_again(own, rewrite):
     own.collect("dua", b"<html>", TIMES["ann"])
     own.grade("dua", row("dua", {}, status="broken", reason="not a notebook"))
+    rewrite()
+    own.collect("dua", hand_in(RIGHT), TIMES["ann"])
+    own.grade("dua", row("dua", POINTS["ann"]))
     assert "dua" in rewrite().waiting
-    assert own.grade_row("dua", "total-test") == (0.0, None, None, 0)
     assert own.grade_row("dua", "reflect-1") == (None, None, None, 1)
-    notes = autograded(own.root, "dua").cells[0]
-    assert notes.outputs[0]["text"] == "broken: not a notebook\n"
+
+
+def test_a_persons_points_for_a_broken_hand_in_stand(own, rewrite):
+    own.collect("dua", b"<html>", TIMES["ann"])
+    own.grade("dua", row("dua", {}, status="broken", reason="not a notebook"))
+    rewrite()
+    own.give("dua", "reflect-1", 1)
+    assert "dua" not in rewrite().waiting
+    assert own.grade_row("dua", "reflect-1") == (0.0, 1.0, None, 0)
 
 
 def test_an_extension_that_is_taken_back_goes(own, rewrite):

@@ -96,7 +96,10 @@ def test_nothing_secret_and_nothing_to_load_or_run():
 
 
 def test_a_persons_marks_and_lateness_count():
-    marks = {"think": Mark(Fraction(3, 2), "good: $y$"), "half-test": Mark(None, "neat <b>")}
+    marks = {
+        "think": Mark(Fraction(3, 2), "good: $y$", by_hand=True),
+        "half-test": Mark(None, "neat <b>"),
+    }
     late = Late("1 Dec 10:00 UTC", "30 Nov 23:59 UTC", "10 hours", Fraction(1, 2))
     found = feedback_of(
         master(), record(), hand_in(), marks=marks, late=late, comment="*all in all*"
@@ -120,6 +123,54 @@ def test_what_could_not_be_graded_says_why(status):
     text = page(feedback_of(master(), row))
     assert f"Not graded ({status}):" in text and "no JSON: 1 &lt; 2" in text
     assert "not confined" in text
+
+
+@pytest.mark.parametrize("status", ["broken", "missing", "ambiguous"])
+def test_what_could_not_be_graded_waits_for_nobodys_points(status):
+    cells = [
+        cell("half-test", 0, 3, "missing", "no JSON"),
+        cell("half-hidden", 0, 2, "missing", "no JSON"),
+        cell("think", None, 2, "manual"),
+    ]
+    found = feedback_of(master(), record(status=status, reason="no JSON", cells=cells))
+    assert (found.points, found.waiting) == (0, 0)
+    text = page(found)
+    assert "waits for a person" not in text and "not decided yet" not in text
+    assert "think: nothing to grade" in text and "0 of 2" in text
+    # A person may have seen the answer elsewhere.
+    marks = {"think": Mark(Fraction(1), "as you mailed it", by_hand=True)}
+    found = feedback_of(master(), record(status=status, reason="no JSON", cells=cells), marks=marks)
+    assert found.points == 1 and "graded by a person" in page(found)
+
+
+def test_an_answer_left_as_it_was_waits_for_nobody():
+    marks = {"think": Mark(Fraction(0))}
+    found = feedback_of(master(), record(), hand_in(), marks=marks)
+    assert (found.points, found.waiting) == (3, 0)
+    assert "think: no answer" in page(found)
+
+
+@pytest.mark.parametrize(
+    ("points", "sign"),
+    [("0", "lost"), ("1/2", "partly"), ("3/2", "partly"), ("2", "passed"), ("5/2", "passed")],
+)
+def test_signs_say_how_much_of_the_points_there_is(points, sign):
+    """A cross is no points at all: for a person's marks as for the tests' own."""
+    marks = {"think": Mark(Fraction(points), by_hand=True)}
+    text = page(
+        feedback_of(master(), record(cells=[cell("think", None, 2, "manual")]), marks=marks)
+    )
+    assert f'<span class="{sign}">think' in text
+    tested = [cell("half-test", float(Fraction(points)), 2, "partial")]
+    text = page(feedback_of(master(), record(cells=tested)))
+    assert f'<span class="{sign}">half-test' in text
+    assert ".partly::before" in text
+
+
+def test_what_waits_has_no_sign():
+    text = page(feedback_of(master(), record(), hand_in()))
+    assert '<span class="open">think: waits for a person' in text
+    assert ".open::before" not in text
 
 
 def test_an_answer_that_is_not_there_is_shown_as_the_question_alone():

@@ -179,12 +179,18 @@ class _Writer:
 
 
 def scores(graded: dict[str, Any], page: Page) -> dict[str, Fraction | None]:
-    """Points by cell: what tests gave, 0 for an answer left as it was; None where people decide."""
+    """Points by cell: what tests gave; None where people decide.
+
+    0 for an answer left as it was, and in a hand-in without a cell that could be read: there is
+    nothing to look at, though a person may give points all the same.
+    """
     found: dict[str, Fraction | None] = {}
     for cell in graded["cells"]:
         points = cell["points"]
         found[cell["id"]] = None if points is None else exact(points)
-    if page.readable and graded["status"] == GRADED:
+    if graded["status"] != GRADED:
+        return {name: points or Fraction(0) for name, points in found.items()}
+    if page.readable:
         found.update(dict.fromkeys(page.unanswered, Fraction(0)))
     return found
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from tito.grading.judge.result import LATER, MANUAL
+from tito.grading.judge.result import GRADED, LATER, MANUAL
 from tito.notebook import Cell, Notebook, Role
 from tito.notebook.points import exact
 from tito.strip import strip_marks, strip_solutions
@@ -23,10 +23,16 @@ NO_ANSWER = "(no answer)"
 
 @dataclass(frozen=True)
 class Mark:
-    """What a person decided for one cell; `points` None where only a comment was written."""
+    """What the grade book says of one cell, beside what tests found.
+
+    points : None where nobody has decided, or only a comment was written
+    by_hand : whether a person gave them; otherwise they count for what people grade alone: 0, since
+        there is no answer
+    """
 
     points: Fraction | None = None
     comment: str | None = None
+    by_hand: bool = False
 
 
 @dataclass(frozen=True)
@@ -50,6 +56,15 @@ class Part:
     message: str | None = None
     comment: str | None = None
     hidden: bool = False
+
+    @property
+    def sign(self) -> str:
+        """How the page marks it: all of the points, some, none, or not decided."""
+        if self.points is None:
+            return "open"
+        if self.points >= self.max_points:
+            return "passed"
+        return "partly" if self.points > 0 else "lost"
 
 
 @dataclass
@@ -119,7 +134,7 @@ def feedback_of(
     record  : the student's row of the grading JSON
     hand_in : the notebook that was graded; None where there is none to show
     student : how the page calls them; the row's own word for them otherwise
-    marks   : grade_id -> what a person decided
+    marks   : grade_id -> what the grade book says
     comment : a person's comment on the whole
     """
     graded = {cell["id"]: cell for cell in record["cells"]}
@@ -134,7 +149,8 @@ def feedback_of(
             question.answer = own.source if own else f"{cell.source}\n\n{NO_ANSWER}"
         if cell.grade_id in graded:
             mark = (marks or {}).get(cell.grade_id, Mark())
-            question.parts.append(_part(graded[cell.grade_id], cell, mark))
+            readable = record["status"] == GRADED
+            question.parts.append(_part(graded[cell.grade_id], cell, mark, readable))
     return Feedback(
         title=_title(master),
         student=student or record["student"],
@@ -174,15 +190,11 @@ def _title(master: Notebook) -> str:
     return master.name
 
 
-def _part(record: Mapping[str, Any], cell: Cell, mark: Mark) -> Part:
-    points = None if record["points"] is None else exact(record["points"])
-    if record["status"] == LATER:
-        points = None
-    if mark.points is not None:
-        points = mark.points
+def _part(record: Mapping[str, Any], cell: Cell, mark: Mark, readable: bool) -> Part:
+    points, status = _decided(record, mark, readable)
     return Part(
         id=record["id"],
-        status="graded by a person" if mark.points is not None else _word(record["status"]),
+        status=status,
         points=points,
         max_points=exact(record["max_points"]),
         message=record.get("message"),
@@ -191,5 +203,15 @@ def _part(record: Mapping[str, Any], cell: Cell, mark: Mark) -> Part:
     )
 
 
-def _word(status: str) -> str:
-    return "waits for a person" if status == MANUAL else status
+def _decided(record: Mapping[str, Any], mark: Mark, readable: bool) -> tuple[Fraction | None, str]:
+    """(points, what the page calls it): a person's before all others, as in the grade book."""
+    status = record["status"]
+    if mark.by_hand:
+        return mark.points, "graded by a person"
+    if status == MANUAL:
+        if not readable:
+            return Fraction(0), "nothing to grade"
+        return mark.points, "waits for a person" if mark.points is None else "no answer"
+    if status == LATER or record["points"] is None:
+        return None, status
+    return exact(record["points"]), status
