@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tito.commands import choose
 from tito.commands.words import quoted, shown
 from tito.course import Course, ModuleRef, find_course
 from tito.errors import Problems, UsageError, UserError
+
+if TYPE_CHECKING:
+    from tito.grading.audit import Report
 
 
 def sync(args: Namespace) -> int:
@@ -109,7 +114,8 @@ def audit(args: Namespace) -> int:
     refs = choose.modules(args.modules, args.all)
     if args.speed:
         return _audit_speed(course, refs)
-    failed = [ref.name for ref in refs if not _audit_one(course, ref, args.nbgrader)]
+    reports = _crosschecks(course, refs) if args.nbgrader else _audits(course, refs)
+    failed = [report.module for report in reports if not _tell_report(report)]
     if not args.nbgrader and (leaks := _leaks(course)):
         print(leaks, file=sys.stderr)
         failed.append("leaks")
@@ -143,28 +149,38 @@ def _audit_speed(course: Course, refs: list[ModuleRef]) -> int:
     return 0
 
 
-def _audit_one(course: Course, ref: ModuleRef, nbgrader: bool) -> bool:
-    """Audit a module and print what was tried; whether it is green."""
-    from tito.grading import audit as audits
+def _audits(course: Course, refs: list[ModuleRef]) -> Iterator[Report]:
+    from tito.grading.audit import audit as audit_one
 
-    if nbgrader:
-        from tito.grading.audit.crosscheck import crosscheck
-        from tito.notebook import load
-        from tito.release.version import student_ipynb
+    for ref in refs:
+        report = audit_one(course, ref, _progress)
+        _progress("")
+        yield report
 
-        report = crosscheck(course, ref, student_ipynb(load(ref.source)), _progress)
-    else:
-        report = audits.audit(course, ref, _progress)
+
+def _crosschecks(course: Course, refs: list[ModuleRef]) -> Iterator[Report]:
+    from tito.grading.audit.crosscheck import crosscheck_all
+    from tito.notebook import load
+    from tito.release.version import student_ipynb
+
+    _progress("nbgrader generates, validates and grades")
+    yield from crosscheck_all(course, {ref: student_ipynb(load(ref.source)) for ref in refs})
     _progress("")
-    print(ref.name)
+
+
+def _tell_report(report: Report) -> bool:
+    """Print what was tried; whether it is green."""
+    print(report.module)
     for name, tried, seconds in report.parts:
         print(f"  {name:20s} {tried:40s} {seconds:5.1f} s CPU")
     for note in report.notes:
         print(f"  note: {note}")
     for problem in report.problems:
-        print(f"{ref.name}: {problem}", file=sys.stderr)
+        print(f"{report.module}: {problem}", file=sys.stderr)
     spent = f"{report.cpu_seconds:.1f} s CPU"
-    print(f"  {'green' if report.green else f'{len(report.problems)} problems'}, {spent}")
+    print(
+        f"  {'green' if report.green else f'{len(report.problems)} problems'}, {spent}", flush=True
+    )
     return report.green
 
 

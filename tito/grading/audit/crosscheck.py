@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+import multiprocessing
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from tito.course import Course, ModuleRef
 from tito.errors import UserError
 from tito.files import write_atomic
 from tito.grading.audit.report import Report, cpu_seconds
+from tito.grading.limits import default_jobs
 from tito.notebook import Notebook, Role, load, read_ipynb, write_ipynb
 
 # What only one of the two writes, or writes in its own way.
@@ -75,12 +78,18 @@ class NbGrader:
         }
 
 
-def crosscheck(
-    course: Course,
-    ref: ModuleRef,
-    student: str,
-    say: Callable[[str], None] = lambda text: None,
-) -> Report:
+def crosscheck_all(course: Course, students: dict[ModuleRef, str]) -> Iterator[Report]:
+    """`crosscheck` of several modules, in their order, a process and a core for each."""
+    if len(students) == 1:
+        yield from (crosscheck(course, ref, text) for ref, text in students.items())
+        return
+    # A fresh interpreter each: a fork would take this process's threads' locks along.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(min(default_jobs(), len(students)), mp_context=context) as pool:
+        yield from pool.map(crosscheck, [course] * len(students), students, students.values())
+
+
+def crosscheck(course: Course, ref: ModuleRef, student: str) -> Report:
     """Compare nbgrader's own validate, generate_assignment and autograde with ours.
 
     student : our student version, as text
@@ -97,7 +106,6 @@ def crosscheck(
             ("autograde", "full and zero", _autograded(nbgrader, master)),
         )
         for name, tried, problems in steps:
-            say(f"nbgrader {name}")
             before = cpu_seconds()
             report.problems += problems
             report.parts.append((name, tried, cpu_seconds() - before))
