@@ -33,6 +33,7 @@ LAYERS = [
         "grading.roster",
         "grading.spreadsheet",
         "grading.times",
+        "grading.wording",
     ],
     [
         "grading.classroom",

@@ -129,3 +129,15 @@ def test_students_who_share_their_words_are_named(own, capsys):
     pairs = json.loads(capsys.readouterr().out)["likeness"]["pairs"]
     assert {pairs[0]["first"], pairs[0]["second"]} == {"ann", "cem"}
     assert "name kitten_tally" in pairs[0]["shared"]
+
+
+def test_a_copy_is_named(own, capsys):
+    for student in ("ann", "cem"):
+        own.collect(student, hand_in(RIGHT), TIMES[student])
+        own.grade(student, row(student))
+    assert run("report", "--class", str(own.root)) == 0
+    assert "ann, cem: the same in every cell they wrote (4 cells)" in capsys.readouterr().out
+    run("report", "--class", str(own.root), "--json")
+    found = json.loads(capsys.readouterr().out)["likeness"]
+    assert found["same"] == [{"students": ["ann", "cem"], "cells": 4, "texts": True}]
+    assert (found["pairs"][0]["first"], found["pairs"][0]["likeness"]) == ("ann", 1)

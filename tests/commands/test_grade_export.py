@@ -59,7 +59,7 @@ def test_canvas_gets_its_own_sheet_back(own, capsys, tmp_path):
     out = (own.root / "exports" / "07_sums-canvas.csv").read_bytes().decode()
     assert out == CANVAS.replace("ann,A,", "ann,A,3.5").replace("cem,B,1", "cem,B,2.75")
     said = capsys.readouterr().out
-    assert "2 marks stand in the column 'Sums (7)'" in said
+    assert "marks in the column 'Sums (7)': 2, 2 of them new" in said
     assert "Dua: nothing was handed in" in said
     assert "in no row of the sheet: ben" in said
     assert sheet.read_bytes() == CANVAS.encode()

@@ -12,6 +12,7 @@ from tito.commands.classes import class_words, the_class
 from tito.commands.deliver import deliver
 from tito.errors import UsageError, UserError
 from tito.files import write_atomic
+from tito.grading.wording import counted
 
 if TYPE_CHECKING:
     from tito.grading.book import Marks
@@ -130,7 +131,7 @@ def _span(seconds: float) -> str:
 def _tell(
     pages: dict[str, bytes], without: list[str], doubts: dict[str, str | None], folder: Path
 ) -> None:
-    print(f"{len(pages)} pages in {folder}")
+    print(f"{counted(len(pages), 'page')} in {folder}")
     for student, why in doubts.items():
         if why:
             print(f"  {student}: {why}")
@@ -152,7 +153,7 @@ def _pack(target: str, classroom: Classroom, module: str, pages: dict[str, bytes
         folder = participant_folder(student.name or student.id, student.moodle_id)
         files[folder] = {f"{module}.html": pages[student.id]}
     write_atomic(Path(target), moodle_zip(files))
-    print(f"wrote {target}: {len(files)} students")
+    print(f"wrote {target}: {counted(len(files), 'student')}")
     if left:
         print(f"without a moodle_id in roster.csv, so not in it: {', '.join(left)}")
 

@@ -19,6 +19,7 @@ from tito.commands.words import quoted
 from tito.course import Course, ModuleRef
 from tito.errors import UsageError, UserError
 from tito.grading.judge.result import GRADED, MISSING
+from tito.grading.wording import counted
 from tito.notebook import Notebook
 
 if TYPE_CHECKING:
@@ -201,7 +202,9 @@ def _write_book(classroom: Classroom, run: Collected) -> None:
             classroom, run.batch.master, results, files=run.batch.files, progress=progress
         )
     if written.waiting:
-        _say(f"{run.module}: {len(written.waiting)} hand-ins wait for points from a person")
+        count = len(written.waiting)
+        waits = "waits" if count == 1 else "wait"
+        _say(f"{run.module}: {counted(count, 'hand-in')} {waits} for points from a person")
     for student in written.outdated:
         _say(f"{run.module}: {student} handed in anew meanwhile; call this command again")
 

@@ -86,7 +86,7 @@ def _export_sheet(args: argparse.Namespace, classroom: Classroom) -> int:
 
 def _told_of_sheet(args: argparse.Namespace, filled: Filled, out: str) -> str:
     lines = [
-        f"{len(filled.filled)} marks stand in the column {filled.column!r}, "
+        f"marks in the column {filled.column!r}: {len(filled.filled)}, "
         f"{len(filled.changed)} of them new or changed"
     ]
     lines += [f"note: {note}" for note in filled.notes]

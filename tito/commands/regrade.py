@@ -14,6 +14,7 @@ from tito.commands.masters import course_of, make_batch
 from tito.commands.progress import Progress
 from tito.commands.words import quoted
 from tito.errors import UsageError, UserError
+from tito.grading.wording import counted
 from tito.notebook.points import as_number, display
 
 if TYPE_CHECKING:
@@ -163,7 +164,9 @@ def _told(part: Regraded, dry_run: bool) -> str:
     lines = []
     if plan.stale:
         names = ", ".join(plan.questions)
-        lines.append(f"{part.module}: graded again in {len(plan.stale)} hand-ins: {names}")
+        lines.append(
+            f"{part.module}: graded again in {counted(len(plan.stale), 'hand-in')}: {names}"
+        )
     if part.mended:
         lines.append(f"{part.module}: {part.mended} that could not be graded before, as a whole")
     elif not plan.stale:

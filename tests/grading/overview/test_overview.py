@@ -78,6 +78,8 @@ def test_the_page_stands_alone():
     text = page(found)
     assert "01 &lt;X&gt;" in text and "test &lt;b&gt; changed" in text and "<b>" not in text
     assert "<td>ann, bo</td>" in text
+    assert "ann, bo: the same in every cell they wrote (2 cells)" in text
+    assert "ann, bo: the same in every cell they wrote (2 cells)" in to_text(found)
     assert text.count('<svg role="img" aria-label=') == 4
     # Namespaces are names; nothing is fetched.
     loads = re.sub(r'xmlns(:\w+)?="[^"]*"', "", text)
@@ -85,8 +87,27 @@ def test_the_page_stands_alone():
     assert page(found) == text
 
 
+def test_what_is_said_once_is_not_said_1_times():
+    text = page(overview("01_x", CLASS))
+    assert "once: =slow" in text and "1 times" not in text
+    twice = overview("01_x", [*CLASS, record("gus", cell("a", 2, "partial", "=slow <b>"))])
+    assert "2 times: =slow" in page(twice)
+    one = overview("01_x", CLASS[4:5])
+    assert "1 student, 1 broken" in to_text(one) and "1 student:" in page(one)
+    assert "1 remark on 1 hand-in" in to_text(one)
+
+
+def test_a_class_without_a_close_pair_is_told_so():
+    hand_ins = [(name, Notebook([Cell("code", f"{name}_x = 1; seen = 2")])) for name in "abcd"]
+    found = overview("01_x", CLASS, hand_ins, Notebook([]))
+    assert found.likeness.pairs == ()
+    assert "no two hand-ins are alike" in to_text(found) and "No two hand-ins are alike" in page(
+        found
+    )
+
+
 @pytest.mark.parametrize("records", [[], [record("flo", status="missing", reason="none")]])
 def test_a_class_without_a_result(records):
     found = overview("01_x", records)
-    assert "students" in to_text(found) and "<h1>" in page(found)
+    assert "student" in to_text(found) and "<h1>" in page(found)
     assert to_csv(found).startswith("question,")

@@ -10,6 +10,7 @@ from typing import Any
 
 from tito.grading.collect.rows import NEW, NEWER, UNCHANGED, UNMATCHED, Collection, Row
 from tito.grading.judge.result import AMBIGUOUS, MISSING
+from tito.grading.wording import counted
 
 VERSION = 1
 MOST_PASSED = 8
@@ -65,7 +66,7 @@ def closing(collection: Collection, dry_run: bool = False) -> str:
         more = len(telling) - MOST_PASSED
         lines += [f"  and {more} more: --json names them all"] if more > 0 else []
     if litter:
-        lines.append(f"{litter} files that editors or systems leave behind were not taken")
+        lines.append(f"not taken, left behind by editors or systems: {counted(litter, 'file')}")
     return "\n".join(lines)
 
 

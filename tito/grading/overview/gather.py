@@ -10,7 +10,7 @@ from typing import Any
 from tito.grading.judge.result import GRADED
 from tito.grading.overview.oddities import Oddity, oddities
 from tito.grading.overview.questions import Question, questions
-from tito.grading.overview.similar import Likeness, likeness, traits
+from tito.grading.overview.similar import Likeness, identical, likeness, read_work
 from tito.notebook import Notebook
 
 
@@ -46,12 +46,13 @@ def overview(
     """The overview of a class.
 
     records    : one row of the grading JSON for each student
-    hand_ins   : (student, notebook), read one at a time; only their traits are kept
+    hand_ins   : (student, notebook), read one at a time; only traits and hashes are kept
     handed_out : what students were given, to tell their own words from it
     """
     graded = [record for record in records if record["status"] == GRADED]
     asked = questions(graded)
-    own = {name: traits(nb, handed_out) for name, nb in hand_ins} if handed_out else {}
+    works = {name: read_work(nb, handed_out) for name, nb in hand_ins} if handed_out else {}
+    own = {name: work.traits for name, work in works.items()}
     return Overview(
         module=module,
         title=title or module,
@@ -60,5 +61,5 @@ def overview(
         max_points=sum(q.max_points for q in asked if q.asked),
         questions=asked,
         oddities=oddities(records),
-        likeness=likeness(own),
+        likeness=likeness(own, same=identical(works)),
     )

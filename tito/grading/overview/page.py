@@ -9,7 +9,9 @@ from typing import Any
 
 from tito.grading.overview import plots
 from tito.grading.overview.gather import Overview
+from tito.grading.overview.similar import LEAST
 from tito.grading.pages import template
+from tito.grading.wording import counted, times
 
 
 def page(found: Overview) -> str:
@@ -24,6 +26,9 @@ def page(found: Overview) -> str:
     return str(
         _template().render(
             found=found,
+            counted=counted,
+            times=times,
+            least=LEAST,
             middle=median(found.points) if found.points else None,
             pictures={name: Markup(svg) for name, svg in pictures.items()},
             speeds=[(q, Markup(plots.speeds(q))) for q in found.questions if q.ratios],

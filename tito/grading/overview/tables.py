@@ -10,9 +10,12 @@ from statistics import median
 
 from tito.grading.overview.gather import Overview
 from tito.grading.overview.questions import Question
+from tito.grading.overview.similar import Likeness
 from tito.grading.spreadsheet import plain
+from tito.grading.wording import counted
 
 VERSION = 1
+MOST_GROUPS = 5
 _COLUMNS = ("question", "max_points", "decided", "passed", "partial", "pass_rate", "mean_share")
 _MORE = ("said", "most_frequent_message", "ratios", "ratio_low", "ratio_median", "ratio_high")
 
@@ -21,7 +24,7 @@ def to_text(found: Overview) -> str:
     """One line a question, and how many things there are to look at."""
     width = max([len("question"), *(len(q.id) for q in found.questions)])
     lines = [
-        f"{found.title}: {found.students} students, "
+        f"{found.title}: {counted(found.students, 'student')}, "
         + ", ".join(f"{n} {status}" for status, n in found.statuses.items()),
         f"{'question':<{width}}  passed  partial  most frequent message",
     ]
@@ -32,13 +35,22 @@ def to_text(found: Overview) -> str:
     if found.points:
         lines.append(f"points: median {median(found.points):g} of {found.max_points:g}")
     odd = len({oddity.student for oddity in found.oddities})
-    lines.append(f"to look at: {len(found.oddities)} remarks on {odd} hand-ins")
-    if found.likeness.pairs:
-        closest = found.likeness.pairs[0]
-        lines.append(
-            f"closest pair: {closest.first} and {closest.second}, likeness {closest.likeness:.2f}"
-        )
-    return "\n".join(lines)
+    remarks = counted(len(found.oddities), "remark")
+    lines.append(f"to look at: {remarks} on {counted(odd, 'hand-in')}")
+    return "\n".join([*lines, *_alike(found.likeness)])
+
+
+def _alike(found: Likeness) -> list[str]:
+    """Who handed in the same, and the closest pair of those who did not."""
+    lines = [str(group) for group in found.same[:MOST_GROUPS]]
+    if len(found.same) > MOST_GROUPS:
+        lines.append(f"and {len(found.same) - MOST_GROUPS} more groups, in the page")
+    pair = next((p for p in found.pairs if p.likeness < 1), None)
+    if pair is not None:
+        lines.append(f"closest pair: {pair.first} and {pair.second}, likeness {pair.likeness:.2f}")
+    elif found.compared and not found.same:
+        lines.append("no two hand-ins are alike")
+    return lines
 
 
 def to_json(found: Overview) -> str:
