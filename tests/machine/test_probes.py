@@ -32,7 +32,13 @@ def test_every_other_row_may_be_walked_and_read_only_ones():
 
 
 @pytest.mark.parametrize(
-    "x", [ramp(4, 5).T, ramp(4, 6)[:, ::2], ramp(4, 5)[::-1], np.ones(4, "f4")]
+    "x",
+    [
+        ramp(4, 5).T,
+        ramp(4, 6)[:, ::2],
+        ramp(4, 5)[::-1],
+        np.broadcast_to(ramp(1, 5), (4, 5)),
+    ],
 )
 def test_what_is_no_row_after_row_is_refused_before_anything_is_read(x):
     with pytest.raises(ValueError, match="rows are contiguous"):

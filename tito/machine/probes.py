@@ -25,7 +25,7 @@ import numpy as np
 
 from tito.machine import boxes, hardware, timer
 
-NO_NUMBA = "this probe is compiled by Numba, which is missing here: pip install numba"
+NO_NUMBA = "probes need Numba: pip install numba"
 HOPS = 20_000
 # So many hops at most before the first that counts: more lines than a second-level cache has.
 MOST_WARMING = 2**18
@@ -84,12 +84,12 @@ def walk_rows(x: np.ndarray) -> float:
 
     x : (m, n), rows contiguous; they may lie further apart than they are long
     """
-    return _compiled(_rows)(_memory(x), *x.shape, _row_step(x))
+    return _walk(_rows, x)
 
 
 def walk_columns(x: np.ndarray) -> float:
     """The sum of x, read column after column; x as in `walk_rows`."""
-    return _compiled(_columns)(_memory(x), *x.shape, _row_step(x))
+    return _walk(_columns, x)
 
 
 def touch(x: np.ndarray, step: int) -> None:
@@ -155,19 +155,19 @@ def _compiled(loops: Callable) -> Callable[..., Any]:
     return njit(nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})(loops)
 
 
-def _memory(x: np.ndarray) -> np.ndarray:
-    """What lies between a matrix's first element and its last, gaps between rows included."""
-    if not x.size and x.ndim == 2:
-        return np.empty(0, x.dtype)
-    if x.ndim != 2 or (x.shape[1] > 1 and x.strides[1] != x.itemsize) or x.strides[0] < 0:
-        raise ValueError("a walk needs a matrix whose rows are contiguous")
-    length = (x.shape[0] - 1) * _row_step(x) + x.shape[1]
-    return np.lib.stride_tricks.as_strided(x, (length,), (x.itemsize,), writeable=False)
-
-
-def _row_step(x: np.ndarray) -> int:
-    """Elements from one row to the next."""
-    return x.strides[0] // x.itemsize
+def _walk(loops: Callable, x: np.ndarray) -> float:
+    """Run the loops over the memory from x's first element to its last, gaps included."""
+    height, width = x.shape
+    if not x.size:
+        return 0.0
+    step = x.strides[0] // x.itemsize if height > 1 else width
+    if step < 1 or (width > 1 and x.strides[1] != x.itemsize):
+        raise ValueError(
+            "a walk needs a matrix whose rows are contiguous and lie one after another"
+        )
+    length = (height - 1) * step + width
+    memory = np.lib.stride_tricks.as_strided(x, (length,), (x.itemsize,), writeable=False)
+    return _compiled(loops)(memory, height, width, step)
 
 
 # What Numba compiles. Loops run over slices and from 0 on: an index that might be negative would
