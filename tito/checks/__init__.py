@@ -24,6 +24,7 @@ from tito.checks.expect import (
     expect_equal,
     expect_fresh,
     expect_raises,
+    expect_returns,
     expect_unchanged,
 )
 from tito.checks.failure import CheckFailed
@@ -48,6 +49,7 @@ __all__ = [
     "expect_fresh",
     "expect_raises",
     "expect_reads",
+    "expect_returns",
     "expect_unchanged",
     "is_copied",
     "points",

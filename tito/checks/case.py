@@ -28,8 +28,13 @@ from tito.checks.show import PLAIN, body, dtype_name, kind_of
 # Of which keyword arguments of a check the names belong to the case.
 CASE_KEYWORDS = ("inner",)
 # Checks that call the function given as their first (or second) argument.
-CALLING_CHECKS = {"expect_unchanged": 0, "expect_fresh": 0, "expect_raises": 1}
-OWN_KEYWORDS = {"expect_raises": ("match", "hint")}
+CALLING_CHECKS = {
+    "expect_unchanged": 0,
+    "expect_fresh": 0,
+    "expect_returns": 0,
+    "expect_raises": 1,
+}
+OWN_KEYWORDS = {"expect_raises": ("match", "hint"), "expect_returns": ("seconds", "hint")}
 LONGEST_CALL = 60
 
 _UNKNOWN = object()

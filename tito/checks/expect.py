@@ -173,6 +173,25 @@ def expect_fresh(func: Callable, *args: Any, **kwargs: Any) -> Any:
     raise CheckFailed.of(Failure(function, problem, kind, case, tries=advice))
 
 
+def expect_returns(
+    func: Callable, *args: Any, seconds: float = 10, hint: str | None = None, **kwargs: Any
+) -> Any:
+    """Call `func`, which might wait for ever (threads that wait for each other); its result.
+
+    In a notebook it runs in a thread of its own, and the check fails when it does not come back in
+    so many seconds; the judge ends whatever waits for nothing.
+    """
+    current().before_check(calling_names())
+    called = current().call_in_time(func, args, kwargs, seconds)
+    if called is not None:
+        return called.result
+    kind = "it does not come back"
+    problem = f"it did not come back within {seconds:g} s: threads wait for each other"
+    failure = Failure(current().describe(func), problem, kind, arguments_line(func, args, kwargs))
+    failure.words = failure.tries = _list(hint)
+    raise CheckFailed.of(failure)
+
+
 def changed_input(function: str, parameter: str, snapshot: Snapshot) -> Failure:
     """The failure of a call that changed one of its inputs; the judge's border says the same."""
     change = snapshot.first_change() or ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import queue
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
@@ -50,6 +51,27 @@ class NotebookRuntime:
         self._earlier += [array for _, array in arrays_in(result)]
         del self._earlier[:-MOST_EARLIER_RESULTS]
         return Called(result, tuple(shared))
+
+    def call_in_time(
+        self, func: Callable, args: tuple, kwargs: dict, seconds: float
+    ) -> Called | None:
+        """In a thread of its own, which is left behind if it does not end."""
+        ended: queue.SimpleQueue = queue.SimpleQueue()
+
+        def run() -> None:
+            try:
+                ended.put((self.call(func, args, kwargs), None))
+            except BaseException as error:
+                ended.put((None, error))
+
+        threading.Thread(target=run, daemon=True).start()
+        try:
+            called, error = ended.get(timeout=seconds)
+        except queue.Empty:
+            return None
+        if error is not None:
+            raise error
+        return called
 
     def forget(self) -> None:
         self._earlier.clear()

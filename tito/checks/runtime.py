@@ -41,6 +41,11 @@ class Runtime(Protocol):
     def call(self, func: Callable, args: tuple, kwargs: dict) -> Called:
         """Call the student's function; its exceptions pass through with their type."""
 
+    def call_in_time(
+        self, func: Callable, args: tuple, kwargs: dict, seconds: float
+    ) -> Called | None:
+        """The same for a call that may wait for ever: None when it did not come back in time."""
+
     def forget(self) -> None:
         """A test cell begins: results of earlier cells do not count as earlier results."""
 

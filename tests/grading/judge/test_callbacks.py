@@ -275,6 +275,24 @@ def test_waiting_for_a_slow_callback_is_not_idleness(fresh):
     assert student.ended.lost is None
 
 
+def test_threads_that_wait_for_each_other_are_ended_as_idle(fresh):
+    from tito.checks import expect_returns
+    from tito.checks.runtime import use
+    from tito.grading.limits import Limits
+
+    source = """
+from concurrent.futures import ThreadPoolExecutor
+pool = ThreadPoolExecutor(1)
+def outer(): return pool.submit(inner).result()
+def inner(): return pool.submit(int).result()
+"""
+    with fresh(source, limits=Limits(idle=1.0)) as student:
+        with student.test("inner", "outer") as (inner, outer), use(JudgeRuntime(student.world)):
+            assert expect_returns(inner, seconds=0.001) == 0
+            with pytest.raises(StudentDied, match="did nothing for 1 s"):
+                expect_returns(outer, seconds=0.001)
+
+
 def test_counted_arrays_count_exactly_here(shared):
     runtime = JudgeRuntime(shared.world)
     x = runtime.remote_array(np.arange(5.0), None)
