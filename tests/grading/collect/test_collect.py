@@ -270,6 +270,55 @@ def test_a_strangers_folder_is_no_wrapper(tmp_path, room):
     assert states(found)["stranger"] == "unmatched" and states(found)["u1"] == "missing"
 
 
+U1S = {"u1/01_areas.ipynb": notebook(text="not u1's own")}
+NAMED_AS_AN_UPLOAD = {"brookada_501_77_01_areas.ipynb": notebook(text="not u1's own")}
+TWO = {f"{s}.ipynb": notebook(text="not u1's own") for s in ("u1", "u3")}
+TREE = {"submitted/u1/01_areas/01_areas.ipynb": notebook(text="not u1's own")}
+
+
+BESIDE_KNOWN, ALONE = ["u2/01_areas.ipynb", "u2.ipynb"], ["stranger/x.ipynb", ""]
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["folder", "zip"])
+@pytest.mark.parametrize(
+    ("inside", "beside"),
+    [
+        *((inside, b) for inside in (U1S, NAMED_AS_AN_UPLOAD, TWO, TREE) for b in BESIDE_KNOWN),
+        # Several names, or one that a platform gave, may as well be the download of a class.
+        *((inside, b) for inside in (U1S, TREE) for b in ALONE),
+    ],
+)
+def test_what_a_stranger_calls_by_anothers_name_is_a_strangers(
+    tmp_path, room, inside, packed, beside
+):
+    files = (
+        {"nobody.zip": zipped(inside)} if packed else {f"nobody/{n}": d for n, d in inside.items()}
+    )
+    files |= {beside: notebook()} if beside else {}
+    found = run(room, put(tmp_path / "handins", files))
+    assert row(found, "nobody").state == "unmatched"
+    assert "collect it by itself" in closing(found)
+    assert not room.submitted("u1", "01_areas").exists()
+    assert not room.submitted("u3", "01_areas").exists()
+    if beside.startswith("u2"):
+        assert row(found, "u2").state == "new"
+
+
+def test_the_folder_around_hand_ins_can_be_collected_by_itself(tmp_path, room):
+    source = put(
+        tmp_path / "h", {f"nobody/{n}": d for n, d in U1S.items()} | {"u2/x.ipynb": notebook()}
+    )
+    assert states(run(room, source))["nobody"] == "unmatched"
+    assert states(run(room, source / "nobody"))["u1"] == "new"
+
+
+@pytest.mark.parametrize("name", ["01_areas", "A"])
+def test_a_module_or_a_group_of_the_class_is_nobodys_name(tmp_path, room, name):
+    source = put(tmp_path / "h", {f"{name}/u1/x.ipynb": notebook(), "u2/x.ipynb": notebook()})
+    found = run(room, source)
+    assert [states(found)[s] for s in ("u1", "u2")] == ["new", "new"]
+
+
 def test_loose_notebooks_and_zips_are_named_after_their_files(tmp_path, room):
     source = put(
         tmp_path / "handins",

@@ -111,6 +111,10 @@ class Matcher:
         match = self.match(Claim(name, name=name))
         return match.student is not None or match.aside
 
+    def is_group(self, name: str) -> bool:
+        """Whether a group of the class is called like that."""
+        return name in self._groups
+
     def _evidence(self, claim: Claim) -> Iterator[tuple[str, set[Student]]]:
         """(what was compared, who fits), the surest first."""
         tables = self._tables

@@ -21,6 +21,7 @@ from tito.grading.collect.platforms import (
 from tito.grading.collect.sources import FILE, FOLDER, Budget, Entry, Passed, inside, read_source
 
 NBGRADER_TREE = "submitted"
+DOUBTFUL = "holds names of the class: if it is a folder around hand-ins, collect it by itself"
 _DEEPEST = 6
 
 
@@ -51,12 +52,38 @@ class Unit:
         return max((e.time for e in self.entries if e.time and e.kind == FILE), default=None)
 
 
+@dataclass(frozen=True)
+class _Inside:
+    """What a folder or zip that is nobody's holds.
+
+    people : the names of hand-ins in it; empty where it is no wrapper
+    sure : a platform has named them
+    passed : what was passed over on the way
+    """
+
+    entries: list[Entry]
+    people: frozenset[str] = frozenset()
+    sure: bool = False
+    passed: tuple[Passed, ...] = ()
+
+    @property
+    def is_wrapper_anywhere(self) -> bool:
+        """One name in it may have been chosen by whoever handed it in; several are a class."""
+        return self.sure or len(self.people) > 1
+
+
 class Finder:
-    """Walks through a source and says what is a hand-in, what is a wrapper and what is neither."""
+    """Walks through a source and says what is a hand-in, what is a wrapper and what is neither.
+
+    A folder that is nobody's and holds somebody's name may be a wrapper, or a stranger's hand-in.
+    Beside hand-ins of the class it is a stranger's, and so is one that holds a single name; only
+    a module or a group of the class is nobody's name for sure.
+    """
 
     def __init__(self, matcher: Matcher, modules: Iterable[str]) -> None:
         self._matcher = matcher
         self._modules = sorted(modules, key=len, reverse=True)
+        self._doubtful: set[str] = set()
         self.passed: list[Passed] = []
 
     def find(self, source: Path) -> list[Unit]:
@@ -66,9 +93,13 @@ class Finder:
             name = source.resolve().name if source.is_dir() else source.stem
             entries = [e.at(name, *e.parts) for e in entries]
         elif not source.is_dir():
-            entries = _without_sole_wrapper(entries, self._matcher)
+            entries = _without_sole_wrapper(entries, self._matcher, source.stem)
         platform = NBGRADER if source.resolve().name == NBGRADER_TREE else PLAIN
-        return _merged(self._below(entries, platform, "", _DEEPEST, None))
+        units = _merged(self._below(entries, platform, "", _DEEPEST, None))
+        for unit in units:
+            if unit.claim.found in self._doubtful:
+                unit.remarks.append(DOUBTFUL)
+        return units
 
     def whole(self, source: Path, found: str) -> list[Unit]:
         """All of a source as one person's hand-in."""
@@ -81,29 +112,75 @@ class Finder:
         groups: dict[str, list[Entry]] = {}
         for entry in entries:
             groups.setdefault(entry.parts[0], []).append(entry)
+        claims = {n: Claim(n, platform, name=n, module=module) for n in groups}
+        nobodys = [n for n, group in groups.items() if self._may_wrap(claims[n], group)]
+        inside = {n: self._look_into(groups[n], depth, budget) for n in nobodys}
+        of_persons = len(nobodys) < len(groups) and any(
+            self._is_somebodys(claims[n], group) for n, group in groups.items() if n not in inside
+        )
+        if of_persons or not any(found.is_wrapper_anywhere for found in inside.values()):
+            inside = {n: self._if_nobodys_name(n, found) for n, found in inside.items()}
         return [
             found
             for name, group in groups.items()
-            for found in self._group(
-                group, Claim(name, platform, name=name, module=module), depth, budget
-            )
+            for found in self._group(group, claims[name], depth, budget, inside.get(name))
         ]
 
+    def _may_wrap(self, claim: Claim, group: list[Entry]) -> bool:
+        """Whether it is a folder or a zip that names nobody in the class."""
+        top = group[0]
+        is_folder = len(group) > 1 or top.kind == FOLDER
+        if not is_folder and not top.zip_stem:
+            return False
+        if claim.name == NBGRADER_TREE and is_folder:
+            return False
+        return not self._is_somebodys(claim, group)
+
+    def _is_somebodys(self, claim: Claim, group: list[Entry]) -> bool:
+        """Whether the name alone says whose it is."""
+        top = group[0]
+        if claim.platform != NBGRADER and read_claim(claim.name):
+            return True
+        if len(group) > 1 or top.kind == FOLDER:
+            return self._matcher.knows(claim.name)
+        stem = top.zip_stem or (top.notebook_stem if top.is_notebook else None)
+        return stem is not None and (
+            self._matcher.knows(stem) or self._matcher.knows(self._without_module(stem))
+        )
+
+    def _if_nobodys_name(self, name: str, found: _Inside) -> _Inside:
+        """As no wrapper, unless nobody can be called like that."""
+        stem = name[: -len(".zip")] if name.lower().endswith(".zip") else name
+        if not found.people or stem in self._modules or self._matcher.is_group(stem):
+            return found
+        self._doubtful.update((name, stem))
+        return _Inside(found.entries)
+
     def _group(
-        self, group: list[Entry], claim: Claim, depth: int, budget: Budget | None
+        self,
+        group: list[Entry],
+        claim: Claim,
+        depth: int,
+        budget: Budget | None,
+        inside: _Inside | None,
     ) -> list[tuple[Claim, list[Entry]]]:
         """A claim for everything under one name, or what lies in it where it is a wrapper.
 
         claim : what the name alone says
+        inside : of a folder or zip that is nobody's
         """
         top, name = group[0], claim.name
         if claim.platform != NBGRADER and (own := read_claim(name)):
             return [(replace(own, module=own.module or claim.module), group)]
+        if inside is not None and inside.people and depth:
+            self.passed += inside.passed
+            module = self._module(claim, top)
+            return self._below(inside.entries, claim.platform, module, depth - 1, budget)
         if len(group) > 1 or top.kind == FOLDER:
             return self._folder(claim, group, depth, budget)
         if top.zip_stem:
-            claim = replace(claim, found=top.zip_stem, name=top.zip_stem)
-            return self._zip(claim, top, depth, budget)
+            who = self._without_module(top.zip_stem)
+            return [(replace(claim, found=top.zip_stem, name=who), [top])]
         if top.is_notebook:
             who = self._without_module(top.notebook_stem or "")
             return [(replace(claim, found=top.notebook_stem, name=who), group)]
@@ -120,26 +197,23 @@ class Finder:
             return [(claim, group)]
         if claim.name == NBGRADER_TREE and inner:
             return self._below(inner, NBGRADER, claim.module, depth - 1, budget)
-        if depth and self._is_wrapper(inner, depth - 1, budget):
-            return self._below(inner, claim.platform, self._module(claim), depth - 1, budget)
         if not inner:
             self.passed.append(Passed(claim.name, "an empty folder, of nobody in the class"))
             return []
         return [(claim, group)]
 
-    def _zip(
-        self, claim: Claim, top: Entry, depth: int, budget: Budget | None
-    ) -> list[tuple[Claim, list[Entry]]]:
-        alone = [(replace(claim, name=self._without_module(claim.name)), [top])]
-        if self._matcher.knows(claim.name) or self._matcher.knows(alone[0][0].name) or not depth:
-            return alone
-        passed: list[Passed] = []
-        budget = budget or _budget(top)
-        inner = self._peek(top, passed, budget)
-        if not self._is_wrapper(inner, depth - 1, budget):
-            return alone
-        self.passed += passed
-        return self._below(inner, claim.platform, self._module(claim), depth - 1, budget)
+    def _look_into(self, group: list[Entry], depth: int, budget: Budget | None) -> _Inside:
+        """What lies in a folder or zip that is nobody's."""
+        top, passed = group[0], []
+        if len(group) > 1 or top.kind == FOLDER:
+            inner = [e.at(*e.parts[1:]) for e in group if len(e.parts) > 1]
+        else:
+            budget = budget or _budget(top)
+            inner = self._peek(top, passed, budget) if depth else []
+        if not depth:
+            return _Inside(inner)
+        people, sure = self._people(inner, depth - 1, budget)
+        return _Inside(inner, frozenset(people), sure, tuple(passed))
 
     def _peek(self, top: Entry, passed: list[Passed], budget: Budget | None) -> list[Entry]:
         """What lies in a zip; nothing where it cannot be opened, which is said when it is read."""
@@ -150,38 +224,45 @@ class Finder:
         above = len(top.parts)
         return _without_sole_wrapper([e.at(*e.parts[above:]) for e in inner], self._matcher)
 
-    def _module(self, claim: Claim) -> str:
-        return claim.name if claim.name in self._modules else claim.module
+    def _module(self, claim: Claim, top: Entry) -> str:
+        name = top.zip_stem or claim.name
+        return name if name in self._modules else claim.module
 
-    def _is_wrapper(self, inner: list[Entry], depth: int, budget: Budget | None) -> bool:
-        """Whether the things in a folder are hand-ins themselves."""
+    def _people(
+        self, inner: list[Entry], depth: int, budget: Budget | None
+    ) -> tuple[set[str], bool]:
+        """The names of the hand-ins in a folder, none where its things are no hand-ins; and
+        whether a platform has named them."""
         tops = [e for e in inner if len(e.parts) == 1]
-        if any(read_claim(e.name) for e in tops):
-            return True
-        notebooks = [e for e in tops if e.is_notebook]
-        if notebooks:
+        if claimed := {e.name for e in tops if read_claim(e.name)}:
+            return claimed, True
+        if notebooks := [e for e in tops if e.is_notebook]:
             names = {self._without_module(e.notebook_stem or "") for e in notebooks}
-            return len(names) > 1 and all(self._matcher.knows(n) for n in names)
+            known = len(names) > 1 and all(self._matcher.knows(n) for n in names)
+            return (names if known else set()), False
         holders = [e.zip_stem or e.name for e in tops if e.kind == FOLDER or e.zip_stem]
-        if any(self._matcher.knows(n) or n == NBGRADER_TREE for n in holders):
-            return True
-        return depth > 0 and self._holds_a_wrapper(inner, tops, depth - 1, budget)
+        names = {n for n in holders if self._matcher.knows(n)}
+        if NBGRADER_TREE in holders:
+            tree = (e.parts[1] for e in inner if len(e.parts) > 1 and e.parts[0] == NBGRADER_TREE)
+            names.update(tree)
+        if names or not depth:
+            return names, False
+        return self._people_below(inner, tops, depth - 1, budget)
 
-    def _holds_a_wrapper(
+    def _people_below(
         self, inner: list[Entry], tops: list[Entry], depth: int, budget: Budget | None
-    ) -> bool:
+    ) -> tuple[set[str], bool]:
+        """The same of the folders and zips in a folder."""
         folders: dict[str, list[Entry]] = {}
         for entry in inner:
             if len(entry.parts) > 1:
                 folders.setdefault(entry.parts[0], []).append(entry.at(*entry.parts[1:]))
-        if any(self._is_wrapper(below, depth, budget) for below in folders.values()):
-            return True
-        return any(
-            self._is_wrapper(self._peek(zipped, [], own), depth, own)
-            for zipped in tops
-            if zipped.zip_stem
-            for own in [budget or _budget(zipped)]
-        )
+        found = [self._people(below, depth, budget) for below in folders.values()]
+        for zipped in tops:
+            if zipped.zip_stem:
+                own = budget or _budget(zipped)
+                found.append(self._people(self._peek(zipped, [], own), depth, own))
+        return {name for names, _ in found for name in names}, any(sure for _, sure in found)
 
     def _without_module(self, stem: str) -> str:
         """ "ann" of "ann_02_loops", "02_loops-ann" and "ann": whose a loose notebook may be."""
@@ -215,13 +296,21 @@ def _is_one_persons(source: Path, entries: list[Entry], matcher: Matcher) -> boo
     return source.suffix.lower() == ".zip"
 
 
-def _without_sole_wrapper(entries: list[Entry], matcher: Matcher) -> list[Entry]:
-    """What a packer put around everything: the only folder of a zip, with folders in it."""
+def _without_sole_wrapper(
+    entries: list[Entry], matcher: Matcher, stem: str | None = None
+) -> list[Entry]:
+    """Without what a packer put around everything: the only folder of a zip, with folders in it.
+
+    stem : the zip's name, if it is the source; one folder in one of another name may be a
+        stranger's
+    """
     tops = {e.parts[0] for e in entries}
     top = next(iter(tops), "")
     if len(tops) != 1 or read_claim(top) or matcher.knows(top) or top == NBGRADER_TREE:
         return entries
     second = [e for e in entries if len(e.parts) == 2]
+    if stem not in (None, top) and len(second) < 2:
+        return entries
     if any(e.kind == FOLDER for e in second) and not any(e.is_notebook for e in second):
         return [e.at(*e.parts[1:]) for e in entries if len(e.parts) > 1]
     return entries
