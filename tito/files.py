@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import tempfile
 from datetime import datetime
 from pathlib import Path
@@ -36,6 +37,21 @@ def write_atomic(path: Path, content: str | bytes) -> bool:
             os.unlink(temporary)
         raise
     return True
+
+
+def torn(path: Path) -> list[Path]:
+    """What processes that were killed while they wrote `path` have left beside it."""
+    # The names that tempfile makes up, and SQLite's own files beside such a one.
+    name = re.compile(re.escape(f".{path.name}.") + r"[a-z0-9_]{8}(-journal|-wal|-shm)?")
+    if not path.parent.is_dir():
+        return []
+    return [p for p in path.parent.iterdir() if name.fullmatch(p.name) and not p.is_dir()]
+
+
+def remove_torn(path: Path) -> None:
+    """Delete that. Nobody else may be writing `path` now."""
+    for left in torn(path):
+        left.unlink(missing_ok=True)
 
 
 def _mode(path: Path) -> int:

@@ -4,7 +4,9 @@ import os
 import shutil
 import stat
 import subprocess
+import sys
 import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +15,7 @@ from tito.errors import UserError
 from tito.grading import newclass
 from tito.grading.classroom import TREES, Classroom
 
+ROOT = Path(__file__).parents[2]
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 
 
@@ -84,6 +87,70 @@ def test_one_that_was_ended_in_the_middle_is_finished(tmp_path):
     (root / "roster.csv").write_text("id\nu1\n")
     assert newclass.make_class(root)
     assert (root / "roster.csv").read_text() == "id\nu1\n"
+
+
+# Ends as a killed process does: nothing of it cleans up.
+KILLED = """
+import os, sys
+from pathlib import Path
+from tito.grading import newclass
+from tito.grading.book import database
+
+class Tables:
+    class Gradebook:
+        def __init__(self, url, course):
+            self.path = url.removeprefix("sqlite:///")
+            for path in (self.path, self.path + "-journal"):
+                Path(path).write_text("half of it")
+            count()
+        def close(self):
+            os.unlink(self.path + "-journal")
+
+database.tables = lambda: Tables
+left = int(sys.argv[2])
+
+def count(*args):
+    global left
+    left -= 1
+    if left == 0:
+        os._exit(9)
+
+def replace(source, target, real=os.replace):
+    count()
+    real(source, target)
+    count()
+
+os.replace = replace
+newclass.make_class(Path(sys.argv[1]))
+"""
+STEPS = 9  # before and after each of four files stands there, and within the grade book
+
+
+@pytest.mark.parametrize("step", range(1, STEPS + 1))
+def test_one_that_was_killed_does_not_hinder_the_next(tmp_path, step):
+    root = tmp_path / "c"
+    words = [sys.executable, "-c", KILLED, str(root), str(step)]
+    assert subprocess.run(words, cwd=ROOT, timeout=60).returncode == 9
+    newclass.make_class(root)
+    assert [p.name for p in root.iterdir() if p.name.startswith(".")] == []
+    assert len(Classroom.open(root).settings().secret) == 32
+    assert (root / "roster.csv").read_text() == "id,name,email,group,canvas_id,moodle_id\n"
+    assert (root / "nbgrader_config.py").read_text().endswith('CsvExportPlugin"\n')
+    assert (root / "gradebook.db").is_file()
+
+
+def test_the_killed_one_has_just_these_steps(tmp_path):
+    words = [sys.executable, "-c", KILLED, str(tmp_path / "c"), str(STEPS + 1)]
+    assert subprocess.run(words, cwd=ROOT, timeout=60).returncode == 0
+
+
+def test_hidden_files_that_are_not_ours_stay(tmp_path):
+    root = tmp_path / "c"
+    root.mkdir()
+    (root / ".gradebook.db.notes").write_text("mine")
+    with pytest.raises(UserError, match="not empty"):
+        newclass.make_class(root)
+    assert (root / ".gradebook.db.notes").read_text() == "mine"
 
 
 @pytest.mark.parametrize("what", ["file", "full"])

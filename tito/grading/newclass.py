@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import secrets
 import shutil
@@ -10,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 from tito.errors import UserError
+from tito.files import remove_torn, torn, write_atomic
 from tito.grading.book import database
 from tito.grading.classroom import (
     CONFIG,
@@ -22,6 +22,8 @@ from tito.grading.classroom import (
     is_class,
 )
 from tito.grading.roster import COLUMNS
+
+OWN_FILES = (CONFIG, ROSTER, GRADEBOOK, SETTINGS)
 
 SETTINGS_TEXT = """\
 # The settings of this class: yours to edit. Times need their zone.
@@ -93,12 +95,14 @@ def make_class(folder: Path, course: Path | None = None, modules: list[str] | No
     os.chmod(folder, 0o700)
     for name in (*TREES, INBOX, RESULTS):
         (folder / name).mkdir(exist_ok=True)
+    for name in OWN_FILES:
+        remove_torn(folder / name)
     course_id = _word(folder.resolve().name)
     _write_private(folder / CONFIG, CONFIG_TEXT.format(course_id=course_id))
     _write_private(folder / ROSTER, ",".join(COLUMNS) + "\n")
     if not (folder / GRADEBOOK).exists():
         database.create(folder / GRADEBOOK, course_id.strip('"'))
-        os.chmod(folder / GRADEBOOK, 0o600)
+    os.chmod(folder / GRADEBOOK, 0o600)
     # Last: until now it was no class, and the same command can go on where this one was ended.
     _write_private(folder / SETTINGS, _settings(course_id, course, modules or []))
     return True
@@ -131,7 +135,7 @@ def refuse_unless_free(folder: Path) -> None:
     """UserError where a class folder may not be made."""
     if folder.exists() and not folder.is_dir():
         raise UserError("a file stands there", path=folder)
-    if folder.is_dir() and any(p.name not in _own_names() for p in folder.iterdir()):
+    if folder.is_dir() and not {p.name for p in folder.iterdir()} <= _own_names(folder):
         raise UserError(
             "the folder is not empty, and no class folder",
             path=folder,
@@ -146,9 +150,10 @@ def refuse_unless_free(folder: Path) -> None:
         )
 
 
-def _own_names() -> set[str]:
+def _own_names(folder: Path) -> set[str]:
     """What an init that was ended in the middle leaves."""
-    return {*TREES, INBOX, RESULTS, CONFIG, ROSTER, GRADEBOOK}
+    halves = {left.name for name in OWN_FILES for left in torn(folder / name)}
+    return {*TREES, INBOX, RESULTS, *OWN_FILES, *halves}
 
 
 def repository_around(folder: Path) -> Path | None:
@@ -172,8 +177,7 @@ def _is_ignored(folder: Path, repository: Path) -> bool:
 
 
 def _write_private(path: Path, text: str) -> None:
-    """A new file that only its owner can read; one that is there stays."""
-    with contextlib.suppress(FileExistsError):
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+    """A new file that only its owner can read, whole or not at all; one that is there stays."""
+    if not path.exists():
+        write_atomic(path, text)
+    os.chmod(path, 0o600)

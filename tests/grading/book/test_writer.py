@@ -275,6 +275,30 @@ def _crash(*args):
     raise Crash
 
 
+def test_what_a_killed_one_left_of_a_book_is_removed(tmp_path):
+    left = [".gradebook.db.abcd_123", ".gradebook.db.abcd_123-journal"]
+    for name in [*left, ".gradebook.db.mine", ".other.abcd_123"]:
+        (tmp_path / name).write_text("half of it")
+    create(tmp_path / "gradebook.db", "kernels")
+    names = sorted(p.name for p in tmp_path.iterdir())
+    assert names == [".gradebook.db.mine", ".other.abcd_123", "gradebook.db"]
+
+
+def test_what_killed_ones_left_in_the_trees_is_removed(own, rewrite):
+    before = tree(own.root)
+    notebook = f".{NAME}.ipynb.abcd_123"
+    for name in (
+        f"autograded/ann/{NAME}/{notebook}",
+        f"autograded/ann/{NAME}/.timestamp.txt.abcd_123",
+        f"source/{NAME}/{notebook}",
+        f"release/{NAME}/{notebook}",
+        f"book/{NAME}/.handins.json.abcd_123",
+    ):
+        (own.root / name).write_text("half of it")
+    rewrite()
+    assert tree(own.root) == before
+
+
 def test_a_book_of_another_version_is_not_touched(own):
     own.change("UPDATE alembic_version SET version_num='x'")
     before = own.dump()

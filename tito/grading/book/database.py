@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tito.errors import UserError
+from tito.files import remove_torn
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -38,7 +39,8 @@ def tables() -> Any:
 
 
 def create(path: Path, course_id: str) -> None:
-    """An empty grade book at `path`, whole or not at all."""
+    """An empty grade book at `path`, whole or not at all; who calls it is the only one."""
+    remove_torn(path)
     handle, scratch = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     os.close(handle)
     os.unlink(scratch)
@@ -47,8 +49,7 @@ def create(path: Path, course_id: str) -> None:
             tables().Gradebook(f"sqlite:///{scratch}", course_id).close()
         os.replace(scratch, path)
     finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(scratch)
+        remove_torn(path)
 
 
 @contextlib.contextmanager

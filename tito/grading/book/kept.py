@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from tito.errors import UserError
-from tito.files import write_atomic
+from tito.files import remove_torn, write_atomic
 from tito.grading.task import Assignment
 from tito.notebook import Notebook, load, write_ipynb
 
@@ -53,6 +53,7 @@ class Kept:
     def keep_handins(self, digests: Mapping[str, str]) -> None:
         """Note that these students' marks are those of these hand-ins; whole or not at all."""
         self._handins.update(digests)
+        remove_torn(self.folder / HANDINS)
         text = json.dumps(self._handins, indent=0, sort_keys=True, ensure_ascii=False)
         write_atomic(self.folder / HANDINS, text + "\n")
 

@@ -14,7 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from tito.files import write_atomic
+from tito.files import remove_torn, write_atomic
 from tito.grading.book import rows
 from tito.grading.book.autograded import Page, Pages
 from tito.grading.book.database import Book
@@ -110,11 +110,11 @@ class _Writer:
 
     def _write_trees(self, files: list[Path]) -> None:
         source, release = (self._classroom.root / t / self.name for t in ("source", "release"))
-        write_atomic(source / f"{self.name}.ipynb", write_ipynb(self._master))
-        write_atomic(release / f"{self.name}.ipynb", student_ipynb(self._master))
+        _write(source / f"{self.name}.ipynb", write_ipynb(self._master))
+        _write(release / f"{self.name}.ipynb", student_ipynb(self._master))
         for file in files:
             for folder in (source, release):
-                write_atomic(folder / file.name, file.read_bytes())
+                _write(folder / file.name, file.read_bytes())
 
     # -- a hand-in
 
@@ -154,11 +154,11 @@ class _Writer:
 
     def _write_page(self, student: str, page: Page) -> None:
         folder = self._classroom.root / "autograded" / student / self.name
-        write_atomic(folder / f"{self.name}.ipynb", page.ipynb())
+        _write(folder / f"{self.name}.ipynb", page.ipynb())
         stamp = self._classroom.submitted(student, self.name).parent / TIMESTAMP
         if stamp.is_file():
             # By it nbgrader sees that this hand-in was graded.
-            write_atomic(folder / TIMESTAMP, stamp.read_bytes())
+            _write(folder / TIMESTAMP, stamp.read_bytes())
 
     def _submitted(self, stored: Stored, page: Page) -> rows.Submitted:
         student = stored.student
@@ -193,6 +193,12 @@ def scores(graded: dict[str, Any], page: Page) -> dict[str, Fraction | None]:
     if page.readable:
         found.update(dict.fromkeys(page.unanswered, Fraction(0)))
     return found
+
+
+def _write(path: Path, content: str | bytes) -> None:
+    """Write a file of a tree that has no other writer."""
+    remove_torn(path)
+    write_atomic(path, content)
 
 
 def _utc(time: datetime | None) -> datetime | None:
