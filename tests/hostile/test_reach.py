@@ -265,7 +265,11 @@ BOMBS = {
     "loop": ("while True: pass", "timeout"),
     "sleep": ("import time; time.sleep(3600)", "timeout"),
     "wait": ("import threading; threading.Event().wait()", "timeout"),
-    "memory": ("hold = []\nwhile True: hold.append(bytearray(50_000_000))", "missing died"),
+    # Pages that nobody touches: the limit of memory is met before that of time.
+    "memory": (
+        "import mmap\nhold = []\nwhile True: hold.append(mmap.mmap(-1, 50_000_000))",
+        "missing died",
+    ),
     "processes": ("while True:\n    try: os.fork()\n    except OSError: pass", "timeout"),
     "print": ("while True: print('x' * 10_000)", "timeout"),
     "files": (
