@@ -78,6 +78,58 @@ def test_init_again_changes_nothing_and_says_so(room, capsys):
     assert tree(room) == before
 
 
+def test_init_again_says_what_the_class_lacks(course, tmp_path, capsys):
+    """The first call may have scrolled away; the second one says it too."""
+    assert main(["grade", "init", "alone"]) == 0
+    said = "no course is named in alone/course.toml"
+    assert said in capsys.readouterr().out
+    assert main(["grade", "init", "alone"]) == 0
+    assert said in capsys.readouterr().out
+    assert main(["grade", "init", "alone", "--course", "course"]) == 0
+    out = capsys.readouterr().out
+    line = f'course = "{course.resolve().as_posix()}"'
+    assert said in out and line in out
+    # What it says is what to write.
+    path = tmp_path / "alone" / "course.toml"
+    path.write_text(path.read_text().replace("# course =", f"{line}\n#"))
+    assert main(["grade", "init", "alone"]) == 0
+    assert "no course" not in capsys.readouterr().out
+    course.rename(tmp_path / "moved")
+    assert main(["grade", "init", "alone"]) == 0
+    assert (
+        f"the course {course} that alone/course.toml names is not there" in capsys.readouterr().out
+    )
+
+
+def test_init_again_with_another_course_says_which_one_stays(course, room, tmp_path, capsys):
+    other = tmp_path / "other"
+    shutil.copytree(course, other)
+    assert main(["grade", "init", "class", "--course", "other"]) == 0
+    assert f"its course stays {course}" in capsys.readouterr().out
+
+
+def test_init_again_on_settings_that_cannot_be_read_says_where(room, capsys):
+    (room / "course.toml").write_text("course_id = [")
+    assert main(["grade", "init", "class"]) == 1
+    assert "course.toml" in capsys.readouterr().err
+
+
+def test_long_notes_are_shown_whole(room, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    names = [f"a notebook with quite a long name, number {n}.ipynb" for n in range(4)]
+    files = {f"u1/{name}": notebook(text="same") for name in names}
+    assert main(["grade", "collect", str(put(tmp_path / "h", files)), "--class", "class"]) == 1
+    shown = capsys.readouterr().out
+    assert all(len(line) <= 80 for line in shown.partition("for you to settle")[0].splitlines())
+    words = " ".join(shown.partition("for you to settle")[0].split())
+    assert all(" ".join(name.split()) in words for name in names)
+    main(["grade", "status", "--class", "class"])
+    shown = capsys.readouterr().out
+    words = " ".join(shown.split())
+    assert all(name in words for name in names)
+    assert all(len(line) <= 80 for line in shown.splitlines() if not line.startswith("next"))
+
+
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 def test_init_inside_a_repository_is_refused(course, tmp_path, capsys):
     subprocess.run(["git", "init", "-q", str(course)], check=True)

@@ -73,6 +73,18 @@ def test_only_what_was_graded_counts_as_graded(room, capsys):
         assert f"{tiny.NAME}: {now}; 1 broken, 1 missing\n" in capsys.readouterr().err
 
 
+def test_that_a_line_was_cut_is_said_with_where_it_stands_whole(
+    room, capsys, monkeypatch, tmp_path
+):
+    said = "lines that end in ... are cut"
+    monkeypatch.setenv("COLUMNS", "250")
+    grade_run(room)
+    assert said not in capsys.readouterr().out
+    monkeypatch.setenv("COLUMNS", "60")
+    grade_run(room)
+    assert f"{said}: --json FILE holds every message" in capsys.readouterr().out
+
+
 def test_json_and_csv_hold_everybody_in_the_order_of_the_roster(room, capsys, tmp_path):
     sheet = tmp_path / "marks.csv"
     tiny.submit(room, "ann", b"no notebook")

@@ -29,14 +29,30 @@ def grade_init(args: argparse.Namespace) -> int:
     modules = [ref.name for ref in course.modules] if course else []
     if make_class(folder, course.root if course else None, modules):
         print(f"made the class folder {shown(folder)}: only you can read it")
-        if course is None:
-            print("no course was named: write its folder to course.toml, course = ...")
     else:
         print(f"{shown(folder)} is a class folder already; nothing was changed")
+    if lack := _lack_of_course(folder, args, course):
+        print(lack)
     print(f"due times, the late rule and extensions: {shown(folder / 'course.toml')}")
     print(f"next: put your students into {shown(folder / 'roster.csv')}, then")
     print(f"      tito grade collect DOWNLOAD --class {quoted(shown(folder))}")
     return 0
+
+
+def _lack_of_course(folder: Path, args: argparse.Namespace, course: Course | None) -> str | None:
+    """What is wrong with the course that the class names, and what to write there."""
+    from tito.grading.classroom import Classroom
+
+    own = Classroom.open(folder).settings().course
+    path = shown(folder / "course.toml")
+    if own is None:
+        example = course.root.resolve().as_posix() if course else "/path/to/it"
+        return f'no course is named in {path}: write its folder there, course = "{example}"'
+    if not own.is_dir():
+        return f"the course {own} that {path} names is not there: write its folder there"
+    if args.course and course and own.resolve() != course.root.resolve():
+        return f"its course stays {own}: to change that, write another one to {path}"
+    return None
 
 
 def _course_for_init(args: argparse.Namespace) -> Course | None:

@@ -243,15 +243,20 @@ def _report(
         if timing:
             print(timing.report(), file=sys.stderr)
         return
+    cut = False
     for part in parts:
         if part.title:
             print(part.title)
-        print(report.table(part.rows))
+        table = report.table(part.rows)
+        cut = cut or report.CUT in table
+        print(table)
         if len(part.rows) == 1:
             print(report.details(part.rows[0]))
         print(report.closing(part.rows))
     if timing:
         print(timing.report())
+    if cut and not args.json:
+        print(f"lines that end in {report.CUT} are cut: --json FILE holds every message")
     print(last_line)
 
 

@@ -18,6 +18,7 @@ from tito.notebook.points import as_number, display
 
 VERSION = 1
 NARROWEST = 60
+CUT = "..."
 
 
 class Graded(Protocol):
@@ -74,7 +75,7 @@ def _first_line(text: str | None) -> str:
 
 def _cut(text: str, width: int) -> str:
     text = " ".join(text.split())
-    return text if len(text) <= width else text[: max(width - 3, 1)] + "..."
+    return text if len(text) <= width else text[: max(width - len(CUT), 1)] + CUT
 
 
 def closing(rows: Iterable[Graded]) -> str:

@@ -17,6 +17,7 @@ from tito.grading.collect import inbox
 from tito.grading.collect.rows import ASIDE, UNMATCHED
 from tito.grading.judge.result import AMBIGUOUS, BROKEN, GRADED, MISSING
 from tito.grading.store import Store, Stored
+from tito.grading.wording import hanging
 
 VERSION = 1
 NO_MODULE, LEFT_OVER = "no module", "of nobody"
@@ -149,19 +150,17 @@ def _open_cells(book: Path) -> list[tuple[str, str, int]]:
 
 
 def table(found: list[Waiting], width: int | None = None) -> str:
-    """A line for each thing; the same thing of many students, without more to say, in one."""
+    """A row for each thing that waits, then how many of each kind."""
     if not found:
         return "nothing waits"
     width = max(width or shutil.get_terminal_size((110, 24)).columns, NARROWEST)
     rows = [("student", "module", "what", "why")]
-    rows += [(w.student[:32], w.module, w.what, " ".join(w.why.split())) for w in found]
+    rows += [(w.student[:32], w.module, w.what, w.why) for w in found]
     widths = [max(len(row[i]) for row in rows) for i in range(3)]
     lines = []
     for row in rows:
         start = "  ".join(f"{cell:<{size}}" for cell, size in zip(row[:3], widths)) + "  "
-        room = max(width - len(start), 20)
-        text = row[3] if len(row[3]) <= room else row[3][: room - 3] + "..."
-        lines.append((start + text).rstrip())
+        lines += hanging(start, row[3], width)
     counts = Counter(w.what for w in found)
     lines.append(", ".join(f"{counts[what]} {what}" for what in ORDER if counts[what]))
     return "\n".join(lines)

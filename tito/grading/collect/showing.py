@@ -10,7 +10,7 @@ from typing import Any
 
 from tito.grading.collect.rows import NEW, NEWER, UNCHANGED, UNMATCHED, Collection, Row
 from tito.grading.judge.result import AMBIGUOUS, MISSING
-from tito.grading.wording import counted
+from tito.grading.wording import counted, hanging
 
 VERSION = 1
 MOST_PASSED = 8
@@ -18,7 +18,7 @@ NARROWEST = 60
 
 
 def table(collection: Collection, width: int | None = None) -> str:
-    """A line for each student and module, then for each hand-in of nobody."""
+    """A row for each student and module, then for each hand-in of nobody."""
     width = max(width or shutil.get_terminal_size((110, 24)).columns, NARROWEST)
     heads = [("student", "module", "state", "late")]
     heads += [(_who(r), r.module, r.state, _late(r)) for r in collection.rows]
@@ -28,7 +28,7 @@ def table(collection: Collection, width: int | None = None) -> str:
     lines = []
     for head, text in zip(heads, texts):
         start = "  ".join(f"{cell:<{w}}" for cell, w in zip(head, widths)) + "  "
-        lines.append((start + _cut(text, max(width - len(start), 20))).rstrip())
+        lines += hanging(start, text, width)
     return "\n".join(lines)
 
 
