@@ -5,7 +5,17 @@ import warnings
 import numpy as np
 import pytest
 
-from tests.tinykernels.variants import CONV2D, LAYERNORM, MATMUL, RELU, SOFTMAX
+from tests.tinykernels.variants import (
+    COLUMN_SUMS,
+    CONV2D,
+    LAYERNORM,
+    MATMUL,
+    RELU,
+    ROW_SUMS,
+    SOFTMAX,
+    TRANSPOSE,
+)
+from tinykernels.memory import pad_rows
 
 PLAIN = np.array([[2, -0.5, 0, 7, 1, -3], [4, 4, -8, 0.25, 5, 6], [-1, 3, 2, 1, 9, -2]], np.float32)
 # The other arguments of the calls below.
@@ -70,6 +80,10 @@ def calls():
         yield f"{name}, right", lambda x, matmul=matmul: matmul(LEFT, x)
     for name, layernorm in LAYERNORM.items():
         yield name, lambda x, layernorm=layernorm: layernorm(x, ONES, ONES)
+    yield from ROW_SUMS.items()
+    yield from COLUMN_SUMS.items()
+    yield from TRANSPOSE.items()
+    yield "pad_rows", lambda x: pad_rows(x, 3)
     for name, conv2d in CONV2D.items():
         yield f"{name}, image", lambda x, conv2d=conv2d: conv2d(as_stack(x, 1), WINDOW, 1)
         yield f"{name}, window", lambda x, conv2d=conv2d: conv2d(IMAGE, as_stack(x, 2))

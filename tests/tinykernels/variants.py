@@ -1,6 +1,6 @@
 """All variants of each kernel, by name. A later module adds its own to these tables."""
 
-from tinykernels import loops, vectorized
+from tinykernels import loops, memory, vectorized
 
 RELU = {
     "relu_loops": loops.relu_loops,
@@ -22,4 +22,13 @@ LAYERNORM = {
 CONV2D = {
     "conv2d_loops": loops.conv2d_loops,
     "conv2d_im2col": vectorized.conv2d_im2col,
+}
+ROW_SUMS = {
+    "sum_by_rows": memory.sum_by_rows,
+}
+COLUMN_SUMS = {
+    "sum_by_columns": memory.sum_by_columns,
+}
+TRANSPOSE = {
+    "transpose_loops": memory.transpose_loops,
 }

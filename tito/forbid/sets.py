@@ -60,6 +60,10 @@ _MAXIMA = _names("max min amax amin argmax argmin nanmax nanmin prod ptp any all
 _VARIANCES = _names("var std nanvar nanstd cov corrcoef tvar tstd describe moment zscore")
 _SCANS = _names("cumsum cumprod nancumsum nancumprod cumulative_sum cumulative_prod")
 _ACCUMULATE = frozenset({"accumulate"})
+# A quarter turn and a flip are a transpose; an einsum with two letters exchanged is one.
+_TRANSPOSES = _names(
+    "T mT transpose matrix_transpose permute_dims swapaxes moveaxis rollaxis rot90 einsum"
+)
 # The first number of a transform is a sum; a filter with a memory runs along.
 _TRANSFORMS = _names("fft fftpack signal ndimage")
 _TENSOR_LIBRARIES = ("torch", "jax", "tensorflow", "cupy")
@@ -145,6 +149,12 @@ SETS: dict[str, ForbidSet] = {
             _VARIANCES, statistics=_names("variance pvariance stdev pstdev NormalDist")
         ),
         methods=_names("var std"),
+    ),
+    "transpose": ForbidSet(
+        what="a library's transpose",
+        advice="exchange the two indices yourself, element by element",
+        functions=_libraries(_TRANSPOSES),
+        methods=_TRANSPOSES,
     ),
     "spec": ForbidSet(
         what="the specification that your function is tested against",
