@@ -6,7 +6,7 @@ import pytest
 
 from tests.grading.judge.samples import CLAMP, as_file, hand_in
 from tito.errors import UserError
-from tito.grading.judge.submission import read_submission
+from tito.grading.judge.submission import nothing_of, read_submission
 
 GOOD = as_file(hand_in())
 
@@ -54,6 +54,36 @@ def test_format_3_is_upgraded():
     found = read_submission(json.dumps(old).encode())
     assert [c.source for c in found.cells] == ["## Title", CLAMP]
     assert "format 3" in found.notes[0]
+
+
+OTHER_CODE = {"cell_type": "code", "source": "x = 1", "input": "x = 1"}
+
+
+@pytest.mark.parametrize(
+    ("document", "reason"),
+    [
+        (
+            {"nbformat": 4, "cells": [OTHER_CODE]},
+            "none of its cells belongs to 05_x: another file?",
+        ),
+        (
+            {"nbformat": 3, "worksheets": [{"cells": [OTHER_CODE]}]},
+            "none of its cells belongs to 05_x: another file? "
+            "(the notebook is in format 3 and was upgraded)",
+        ),
+        (
+            {"nbformat": 4, "cells": [{**OTHER_CODE, "source": " "}]},
+            "there is nothing in the notebook",
+        ),
+        (
+            {"nbformat": 3, "worksheets": []},
+            "there is nothing in the notebook (the notebook is in format 3 and was upgraded)",
+        ),
+    ],
+)
+def test_why_no_cell_is_the_modules(document, reason):
+    found = read_submission(json.dumps({"metadata": {}, **document}).encode())
+    assert nothing_of(found, "05_x") == reason
 
 
 @pytest.mark.parametrize(

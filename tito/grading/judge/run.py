@@ -39,7 +39,7 @@ from tito.grading.judge.plan import (
 )
 from tito.grading.judge.rebuild import rebuild
 from tito.grading.judge.result import FAILED, FORBIDS, LATER, PASSED, TIMEOUT
-from tito.grading.judge.submission import read_submission
+from tito.grading.judge.submission import nothing_of, read_submission
 from tito.grading.judge.text import visible
 from tito.grading.judge.twin import Twin
 from tito.grading.judge.world import Contract, World, contracts_of
@@ -121,8 +121,7 @@ class Judge:
             return
         rebuilt = rebuild(job.master, submission, job.release, job.handed_out)
         if not (rebuilt.ours or rebuilt.solutions):
-            reason = f"none of its cells belongs to {job.module or 'this module'}: another file?"
-            self.emit({"event": "broken", "reason": reason})
+            self.emit({"event": "broken", "reason": nothing_of(submission, job.module)})
             return
         plan = make_plan(job.master, rebuilt)
         self.book = Book(self._context(plan), undone=set(job.undone))
@@ -199,7 +198,8 @@ class Judge:
 
     def _stage(self) -> Stage:
         job = self.job
-        return make_stage(job.package, job.package_modules, job.files, self.engine.library)
+        shared = self.engine.library, self.engine.packages
+        return make_stage(job.package, job.package_modules, job.files, *shared)
 
     def _twin_world(self, contracts: Mapping[str, Contract]) -> World:
         """A process for baselines or claims; it lives as long as the job."""

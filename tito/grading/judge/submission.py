@@ -85,6 +85,15 @@ def read_submission(data: bytes) -> Notebook:
     return notebook
 
 
+def nothing_of(notebook: Notebook, module: str) -> str:
+    """Why a notebook without a cell of the module cannot be graded; one line to send on."""
+    if any(cell.source.strip() for cell in notebook.cells):
+        reason = f"none of its cells belongs to {module or 'this module'}: another file?"
+    else:
+        reason = "there is nothing in the notebook"
+    return f"{reason} ({'; '.join(notebook.notes)})" if notebook.notes else reason
+
+
 def _strict(text: str) -> Any:
     """The JSON document; what only Python would call JSON (NaN) is refused."""
     try:
