@@ -198,8 +198,7 @@ class Judge:
 
     def _stage(self) -> Stage:
         job = self.job
-        shared = self.engine.library, self.engine.packages
-        return make_stage(job.package, job.package_modules, job.files, *shared)
+        return make_stage(job.package, job.package_modules, job.files, self.engine.library)
 
     def _twin_world(self, contracts: Mapping[str, Contract]) -> World:
         """A process for baselines or claims; it lives as long as the job."""
