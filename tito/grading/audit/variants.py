@@ -102,6 +102,8 @@ def _all_zero(function):
             return type(value)(0)
         if isinstance(value, tuple | list):
             return type(value)(zero(v) for v in value)
+        if isinstance(value, slice):
+            return slice(zero(value.start), zero(value.stop), zero(value.step))
         if isinstance(value, dict):
             return {key: zero(v) for key, v in value.items()}
         return "" if isinstance(value, str) else value
