@@ -331,7 +331,12 @@ def expect_unchanged(module: Module) -> Iterator[Hit]:
 def _may_take_arrays(function: ast.FunctionDef) -> bool:
     """Whether its contract speaks of an array, by name or by a shape such as (n,) or (m, k)."""
     contract = ast.get_docstring(function)
-    return contract is None or bool(re.search(r"array|matri|vector|\(\w+, *\w*\)", contract))
+    if contract is None:
+        return True
+    # A number may be called `arrays`, and an example may hold pairs of numbers.
+    named = "|".join(arg.arg for arg in ast.walk(function.args) if isinstance(arg, ast.arg))
+    words = re.sub(rf"\b({named})\b", "", contract.partition(">>>")[0])
+    return bool(re.search(r"array|matri|vector|\(\w+, *\w*\)", words))
 
 
 def _checked_unchanged(module: Module, cell: Cell) -> set[str]:
