@@ -99,13 +99,14 @@ class TracedArray:
 
     def _found(self, index, is_write):
         """The index as a tuple of numbers from 0 on, after telling `touch` its address."""
-        index = index if isinstance(index, tuple) else (index,)
-        if len(index) != self.ndim:
+        if not isinstance(index, tuple):
+            index = (index,)
+        if self.ndim != len(index):
             raise TypeError(f"{self.ndim} axes need {self.ndim} numbers, not {index}")
         index = tuple(map(operator.index, index))
         for i, n in zip(index, self.shape):
-            if not -n <= i < n:
-                raise IndexError(f"index {i} is out of range for an axis of {n}")
+            if i >= n or i < -n:
+                raise IndexError(f"{i} lies outside an axis of {n}")
         index = tuple(i % n for i, n in zip(index, self.shape))
         if self.touch is not None:
             self.touch(self.base + byte_offset(index, self.strides), is_write)

@@ -1,0 +1,18 @@
+"""Only the line is looked at."""
+
+EXERCISE = "addresses"
+FAILS_IN = "addresses-test"
+PHRASE = "check_count for itemsize"
+SOURCE = """\
+def byte_offset(index, strides):
+    return int(sum(i * stride for i, stride in zip(index, strides, strict=True)))
+
+
+def lines_touched(offsets, itemsize, line=64):
+    line = check_count("line", line)
+    touched = set()
+    for offset in offsets:
+        first, last = offset // line, (offset + itemsize - 1) // line
+        touched.update(range(int(first), int(last) + 1))
+    return len(touched)
+"""

@@ -1,0 +1,18 @@
+"""Negative strides are left out: offsets cannot be negative, can they?"""
+
+EXERCISE = "addresses"
+FAILS_IN = "addresses-test"
+PHRASE = "add up index times stride"
+SOURCE = """\
+def byte_offset(index, strides):
+    return int(sum(i * max(stride, 0) for i, stride in zip(index, strides, strict=True)))
+
+
+def lines_touched(offsets, itemsize, line=64):
+    itemsize, line = check_count("itemsize", itemsize), check_count("line", line)
+    touched = set()
+    for offset in offsets:
+        first, last = offset // line, (offset + itemsize - 1) // line
+        touched.update(range(int(first), int(last) + 1))
+    return len(touched)
+"""

@@ -1,0 +1,38 @@
+"""Throws out the line that was used least often."""
+
+EXERCISE = "cache_simulator"
+FAILS_IN = "cache_simulator-test"
+PHRASE = "work this trace by hand"
+SOURCE = """\
+class CacheSimulator:
+    def __init__(self, size, line, ways):
+        self.line, self.ways = check_count("line", line), check_count("ways", ways)
+        self.sets, rest = divmod(check_count("size", size), self.line * self.ways)
+        if rest:
+            raise ValueError(f"{size} bytes are no multiple of {ways} lines of {line} bytes")
+        self.reset()
+
+    def reset(self):
+        self.hits = self.misses = 0
+        self._uses = {}
+        self._lines = [[] for _ in range(self.sets)]
+
+    def access(self, address):
+        number = address // self.line
+        lines = self._lines[number % self.sets]
+        hit = number in lines
+        if hit:
+            self.hits += 1
+            self._uses[number] += 1
+            return True
+        else:
+            self.misses += 1
+            if len(lines) == self.ways:
+                lines.remove(min(lines, key=self._uses.get))
+        self._uses[number] = 1
+        lines.append(number)
+        return hit
+
+    def run(self, addresses):
+        return [self.access(int(address)) for address in addresses]
+"""

@@ -1,0 +1,16 @@
+"""Every line once, always."""
+
+EXERCISE = "predict_misses"
+FAILS_IN = "predict_misses-test"
+PHRASE = "the column does not fit"
+SOURCE = """\
+def predict_misses(rows, cols, order, itemsize, line, lines):
+    rows, cols = check_count("rows", rows, minimum=0), check_count("cols", cols, minimum=0)
+    itemsize, line = check_count("itemsize", itemsize), check_count("line", line)
+    lines = check_count("lines", lines)
+    if order not in ("rows", "columns"):
+        raise ValueError(f'order is "rows" or "columns", not {order!r}')
+    if line % itemsize or cols * itemsize % line:
+        raise ValueError(f"{cols} elements of {itemsize} bytes do not fill lines of {line} bytes")
+    return rows * cols * itemsize // line
+"""

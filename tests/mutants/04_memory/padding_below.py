@@ -1,0 +1,17 @@
+"""Pads below, not at the right."""
+
+EXERCISE = "padding"
+FAILS_IN = "padding-test"
+PHRASE = "the row stride did not change"
+SOURCE = """\
+def pad_rows(a, extra):
+    m, n = check_float_array("a", a, ndim=2)
+    wide = np.zeros((m + check_count("extra", extra, minimum=0), n), a.dtype)
+    wide[:m] = a
+    return wide[:m]
+
+
+def working_set(*shapes, itemsize=4):
+    itemsize = check_count("itemsize", itemsize)
+    return itemsize * sum(math.prod(shape) for shape in shapes)
+"""

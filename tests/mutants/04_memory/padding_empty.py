@@ -1,0 +1,16 @@
+"""The values are not copied."""
+
+EXERCISE = "padding"
+FAILS_IN = "padding-test"
+PHRASE = "with the values of a"
+SOURCE = """\
+def pad_rows(a, extra):
+    m, n = check_float_array("a", a, ndim=2)
+    wide = np.zeros((m, n + check_count("extra", extra, minimum=0)), a.dtype)
+    return wide[:, :n]
+
+
+def working_set(*shapes, itemsize=4):
+    itemsize = check_count("itemsize", itemsize)
+    return itemsize * sum(math.prod(shape) for shape in shapes)
+"""

@@ -1,0 +1,17 @@
+"""True is 1."""
+
+EXERCISE = "padding"
+FAILS_IN = "padding-hidden"
+PHRASE = "extra is a whole number"
+SOURCE = """\
+def pad_rows(a, extra):
+    m, n = check_float_array("a", a, ndim=2)
+    wide = np.zeros((m, n + extra), a.dtype)
+    wide[:, :n] = a
+    return wide[:, :n]
+
+
+def working_set(*shapes, itemsize=4):
+    itemsize = check_count("itemsize", itemsize)
+    return itemsize * sum(math.prod(shape) for shape in shapes)
+"""

@@ -1,0 +1,17 @@
+"""The padding is copied away."""
+
+EXERCISE = "padding"
+FAILS_IN = "padding-test"
+PHRASE = "np.ascontiguousarray is one"
+SOURCE = """\
+def pad_rows(a, extra):
+    m, n = check_float_array("a", a, ndim=2)
+    wide = np.zeros((m, n + check_count("extra", extra, minimum=0)), a.dtype)
+    wide[:, :n] = a
+    return np.ascontiguousarray(wide[:, :n])
+
+
+def working_set(*shapes, itemsize=4):
+    itemsize = check_count("itemsize", itemsize)
+    return itemsize * sum(math.prod(shape) for shape in shapes)
+"""

@@ -1,0 +1,38 @@
+"""Adds a row up in its first element."""
+
+EXERCISE = "walks"
+FAILS_IN = "walks-test"
+PHRASE = "changed its input a"
+SOURCE = """\
+def sum_by_rows(a):
+    m, n = check_float_array("a", a, ndim=2)
+    sums = np.zeros(m, a.dtype)
+    for i in range(m):
+        for j in range(1, n):
+            a[i, 0] += a[i, j]
+        sums[i] = a[i, 0] if n else 0
+    return sums
+
+
+def sum_by_columns(a):
+    m, n = check_float_array("a", a, ndim=2)
+    sums = np.zeros(n, a.dtype)
+    for j in range(n):
+        total = 0.0
+        for i in range(m):
+            total += float(a[i, j])
+        sums[j] = total
+    return sums
+
+
+def transpose_loops(a, out=None):
+    m, n = check_float_array("a", a, ndim=2)
+    out = check_out(out, (n, m), a)
+    for i in range(m):
+        for j in range(n):
+            out[j, i] = a[i, j]
+    return out
+
+
+transpose = transpose_loops
+"""

@@ -1,0 +1,17 @@
+"""float64 where nobody says otherwise."""
+
+EXERCISE = "padding"
+FAILS_IN = "padding-hidden"
+PHRASE = "4 bytes if not said"
+SOURCE = """\
+def pad_rows(a, extra):
+    m, n = check_float_array("a", a, ndim=2)
+    wide = np.zeros((m, n + check_count("extra", extra, minimum=0)), a.dtype)
+    wide[:, :n] = a
+    return wide[:, :n]
+
+
+def working_set(*shapes, itemsize=8):
+    itemsize = check_count("itemsize", itemsize)
+    return itemsize * sum(math.prod(shape) for shape in shapes)
+"""
