@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tito.grading.stage import SOURCES, make_stage, remove_folder
+from tito.grading.stage import SOURCES, make_package, make_stage, remove_folder
 
 
 def files(folder: Path) -> set[str]:
@@ -99,3 +99,26 @@ def test_the_thin_checks_give_every_name_and_raise_when_used():
     said = done.stdout + done.stderr
     assert "tito.checks.expect_fresh cannot be used here" in said
     assert said.endswith("True\n")
+
+
+def test_a_package_for_many_stages_is_read_from_its_bytecode_and_keeps_its_source(tmp_path):
+    package = tmp_path / "tinykernels"
+    package.mkdir()
+    (package / "loops.py").write_text("def add(a, b):\n    return a + b\n")
+    (package / "later.py").write_text("")
+    library = make_package(package, ["loops"])
+    try:
+        assert files(library / "tinykernels") == {"__init__", "loops"}
+        look = (
+            "import inspect, tinykernels.loops as m;"
+            "print(m.__cached__, m.add(1, 2), m.add.__code__.co_filename, inspect.getsource(m.add))"
+        )
+        run = [sys.executable, "-B", "-v", "-c", look]
+        done = subprocess.run(run, cwd=library, capture_output=True, text=True, check=True)
+        assert f" 3 {library / 'tinykernels' / 'loops.py'} def add(a, b):" in done.stdout
+        assert f"code object from '{library}/tinykernels/__pycache__/loops" in done.stderr
+        with make_stage(packages=library) as stage:
+            assert stage.libraries == [stage.library, library]
+            assert not (stage.library / "tinykernels").exists()
+    finally:
+        remove_folder(library)

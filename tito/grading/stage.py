@@ -76,12 +76,12 @@ class Stage:
     root    : everything below is visible to the student's process
     library : first on its path: a thin tito, the packages of earlier modules (read only)
     scratch : its working folder, the only place it can write to
-    shared  : where the thin tito lies instead, see `make_library`
+    shared  : where these lie instead, see `make_library` and `make_package`
     arena   : descriptor that its process inherits: memory shared with the judge
     """
 
     root: Path
-    shared: Path | None = None
+    shared: tuple[Path, ...] = ()
     arena: int | None = None
 
     @property
@@ -91,7 +91,8 @@ class Stage:
     @property
     def libraries(self) -> list[Path]:
         """The folders to put on the path, first to last."""
-        return [self.library] if self.shared is None else [self.library, self.shared]
+        own = [self.library] if self.library.is_dir() else []
+        return [*own, *self.shared]
 
     @property
     def scratch(self) -> Path:
@@ -145,26 +146,49 @@ def make_library() -> Path:
     return library
 
 
+def make_package(package: Path | None = None, modules: list[str] | None = None) -> Path:
+    """A new folder with the package of earlier modules, for all stages of a batch, as bytecode too.
+
+    The caller removes it. package, modules : as for `make_stage`
+    """
+    library = Path(tempfile.mkdtemp(prefix="tito-")).resolve()
+    try:
+        _stage_package(library / "tinykernels", package, modules)
+        for source in library.rglob("*.py"):
+            # Of the source that lies beside it, whatever its time: nobody writes there any more.
+            mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
+            py_compile.compile(str(source), quiet=2, invalidation_mode=mode)
+    except BaseException:
+        remove_folder(library)
+        raise
+    return library
+
+
 def make_stage(
     package: Path | None = None,
     modules: list[str] | None = None,
     files: list[Path] | None = None,
-    shared: Path | None = None,
+    library: Path | None = None,
+    packages: Path | None = None,
 ) -> Stage:
     """A new staging folder.
 
     package : a tinykernels folder; None stages an empty package
     modules : which of its files and sub-packages to stage ("loops", "simd"); None for all
     files   : data files of the master, copied into the working folder
-    shared  : a library of `make_library` that serves instead of one in this folder
+    library : a folder of `make_library` that serves instead of one in this folder
+    packages : a folder of `make_package` that does
     """
+    shared = tuple(folder for folder in (packages, library) if folder is not None)
     stage = Stage(Path(tempfile.mkdtemp(prefix="tito-")).resolve(), shared)
     try:
         stage.scratch.mkdir()
-        stage.library.mkdir()
-        if shared is None:
+        if None in (library, packages):
+            stage.library.mkdir()
+        if library is None:
             _stage_tito(stage.library / "tito")
-        _stage_package(stage.library / "tinykernels", package, modules)
+        if packages is None:
+            _stage_package(stage.library / "tinykernels", package, modules)
         for file in files or []:
             if file.is_file() and not file.is_symlink():
                 shutil.copyfile(file, stage.scratch / file.name)

@@ -270,3 +270,14 @@ def until(condition, seconds=20.0):
     while not condition() and time.monotonic() < end:
         time.sleep(0.02)
     return condition()
+
+
+def test_a_package_that_has_changed_is_laid_out_again(own_pool, tmp_path_factory):
+    package = tmp_path_factory.mktemp("course") / "tinykernels"
+    package.mkdir()
+    nb, own = master(), hand_in("from tinykernels.loops import clamp\n")
+    for upper, points in (("high", 7), ("low", 5), ("high", 7)):
+        source = f"def clamp(x, low, high):\n    return max(min(x, {upper}), low)\n"
+        (package / "loops.py").write_text(source)
+        options = {"package": package, "package_modules": ["loops"], "before": "own"}
+        assert graded(own, nb, **options).points == points

@@ -13,7 +13,7 @@ import sys
 import types
 from _sitebuiltins import _Helper
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tito.grading.child.magics import Shell, display, to_python
 
@@ -22,6 +22,25 @@ TOP_LEVEL_AWAIT = 0x2000  # ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 IS_COROUTINE = 0x80  # inspect.CO_COROUTINE
 FUTURES = 0x1FE0000  # compiler flags of `from __future__ import ...`
 MOST_SHOWN = 2000
+
+
+class Compiled(NamedTuple):
+    """A cell's statements, and its last expression where it ends with one."""
+
+    body: types.CodeType
+    last: types.CodeType | None
+
+
+# By their source: given cells, which a warm parent has compiled for all students.
+_ahead: dict[str, Compiled] = {}
+
+
+def read_ahead(source: str) -> None:
+    """Compile a cell now; forks of this process that run it need not."""
+    try:
+        _ahead[source] = _compiled(_parsed(source, "<cell>", 0), "<cell>", 0)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return  # whoever runs it hears of it
 
 
 class Cells:
@@ -42,11 +61,7 @@ class Cells:
         """Run a cell and print the value of its last expression, as a notebook does."""
         self._running = str(self._folder / (re.sub(r"[^\w.-]+", "_", label)[:80] + ".py"))
         self.labels[self._running] = label
-        try:
-            self._parse(source)
-        except SyntaxError:
-            source = to_python(source)
-        value = self._run_part(source)
+        value = self._run_part(source, is_python=False)
         if value is not None:
             self.namespace["_"] = value
             try:
@@ -79,34 +94,40 @@ class Cells:
         }.items():
             setattr(builtins, name, value)
 
-    def _run_part(self, source: str) -> Any:
-        """Run code as part of the current cell; the value of its last expression."""
+    def _run_part(self, source: str, is_python: bool = True) -> Any:
+        """Run code as part of the current cell; the value of its last expression.
+
+        is_python : whether it may hold no magics
+        """
         self._keep(source)
-        tree = self._parse(source)
-        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], _ast.Expr) else None
-        self._execute(self._compile(tree, "exec"))
-        if last is None:
+        code = self._compiled_ahead(source)
+        if code is None:
+            try:
+                tree = _parsed(source, self._running, self._futures)
+            except SyntaxError:
+                if is_python:
+                    raise
+                return self._run_part(to_python(source))
+            code = _compiled(tree, self._running, self._futures)
+        self._futures |= code.body.co_flags & FUTURES  # as in a notebook, they hold on
+        self._execute(code.body)
+        if code.last is None:
             return None
-        value = self._execute(self._compile(_ast.Expression(last.value), "eval"))
+        value = self._execute(code.last)
         return None if source.rstrip().endswith(";") else value
 
     def _keep(self, source: str) -> None:
         try:
-            Path(self._running).write_text(source, encoding="utf-8", errors="surrogatepass")
+            with open(self._running, "wb", buffering=0) as file:
+                file.write(source.encode("utf-8", "surrogatepass"))
             linecache.checkcache(self._running)
         except OSError:  # the disk limit: the cell can run all the same
             lines = source.splitlines(keepends=True)
             linecache.cache[self._running] = (len(source), None, lines, self._running)
 
-    def _parse(self, source: str) -> Any:
-        flags = ONLY_TREE | TOP_LEVEL_AWAIT | self._futures
-        return compile(source, self._running, "exec", flags, dont_inherit=True)
-
-    def _compile(self, tree: Any, mode: str) -> types.CodeType:
-        flags = TOP_LEVEL_AWAIT | self._futures
-        code = compile(tree, self._running, mode, flags, dont_inherit=True)
-        self._futures |= code.co_flags & FUTURES  # as in a notebook, they hold for later cells
-        return code
+    def _compiled_ahead(self, source: str) -> Compiled | None:
+        code = None if self._futures else _ahead.get(source)
+        return code and Compiled(*(_renamed(part, self._running) for part in code))
 
     def _execute(self, code: types.CodeType) -> Any:
         result = eval(code, self.namespace)
@@ -118,6 +139,30 @@ class Cells:
             self._loop = asyncio.new_event_loop()
             asyncio.set_event_loop(self._loop)
         return self._loop.run_until_complete(result)
+
+
+def _parsed(source: str, name: str, futures: int) -> Any:
+    """futures : compiler flags of earlier cells' `from __future__ import ...`"""
+    return compile(source, name, "exec", ONLY_TREE | TOP_LEVEL_AWAIT | futures, dont_inherit=True)
+
+
+def _compiled(tree: Any, name: str, futures: int) -> Compiled:
+    flags = TOP_LEVEL_AWAIT | futures
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], _ast.Expr) else None
+    body = compile(tree, name, "exec", flags, dont_inherit=True)
+    if last is None:
+        return Compiled(body, None)
+    flags |= body.co_flags & FUTURES
+    value = compile(_ast.Expression(last.value), name, "eval", flags, dont_inherit=True)
+    return Compiled(body, value)
+
+
+def _renamed(code: types.CodeType | None, name: str) -> types.CodeType | None:
+    """The same code, of a cell in another file."""
+    if code is None:
+        return None
+    inner = (_renamed(c, name) if isinstance(c, types.CodeType) else c for c in code.co_consts)
+    return code.replace(co_filename=name, co_consts=tuple(inner))
 
 
 def _no_input(*_: Any) -> str:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import socket
 import sys
 import tempfile
+from contextlib import suppress
 from typing import Any
 
 from tito.grading import forkserver, sandbox
+from tito.grading.child import cells
 from tito.grading.child import main as child
-from tito.grading.sandbox import namespaces
+from tito.grading.sandbox import namespaces, view
 
 # What a student process imports in its first moments anyway.
 LOADED = (
@@ -32,11 +35,13 @@ def main(control: int, own_path: list[str], with_numba: bool) -> None:
     """
     keeper = sandbox.own_processes()
     namespaces.possible()  # found out once for all forks
+    view.listed_folders([])
     for name in LOADED:
         __import__(name)
     if with_numba:
         _load_numba()
-    forkserver.serve(socket.socket(fileno=control), lambda *request: _begin(own_path, *request))
+    channel = socket.socket(fileno=control)
+    forkserver.serve(channel, lambda *request: _begin(own_path, *request), _prepare)
     if keeper is not None:
         keeper.end()
 
@@ -57,6 +62,17 @@ def _load_numba() -> None:
         return result
 
     total(np.ones(3))
+
+
+def _prepare(request: dict[str, Any], files: list[int]) -> None:
+    """Read what the master's cells import, and those cells; none of it runs here."""
+    with open(files[0], encoding="ascii", closefd=False) as file:
+        ahead = json.load(file)
+    for name in ahead["modules"]:
+        with suppress(ImportError):
+            __import__(name)
+    for source in ahead["cells"]:
+        cells.read_ahead(source)
 
 
 def _begin(own_path: list[str], request: dict[str, Any], files: list[int]) -> None:

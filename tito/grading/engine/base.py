@@ -99,11 +99,12 @@ class Channel(ABC):
 class Engine(ABC):
     """A way to start student processes.
 
-    library : a thin tito that all its stages may share (see tito.grading.stage), if it has one
+    library, packages : what all its stages may share (see tito.grading.stage), if it has them
     """
 
     name: str
     library: Path | None = None
+    packages: Path | None = None
 
     @abstractmethod
     def start(self, stage: Stage, limits: Limits) -> Channel:

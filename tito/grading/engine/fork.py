@@ -44,14 +44,18 @@ def start_warm_student(library: Path, *, with_numba: bool) -> WarmProcess:
 class ForkEngine(Engine):
     """Asks a warm process for each student process.
 
-    library : the thin tito that the stages may share
+    library, packages : the thin tito, and the package of the job's earlier modules, that the
+        stages may share
     """
 
     name = "fork"
 
-    def __init__(self, warm: WarmControl, library: Path | None = None) -> None:
+    def __init__(
+        self, warm: WarmControl, library: Path | None = None, packages: Path | None = None
+    ) -> None:
         self.warm = warm
         self.library = library
+        self.packages = packages
 
     def start(self, stage: Stage, limits: Limits) -> Channel:
         stage.prepare(limits)

@@ -7,6 +7,7 @@ they worked out about a text.
 from __future__ import annotations
 
 import ast
+import sys
 import warnings
 
 import tito.checks
@@ -16,16 +17,19 @@ from tito.grading.judge.code import given_code, origin, test_code
 from tito.grading.judge.job import Job, as_bytes
 from tito.grading.judge.messages import filename
 from tito.grading.judge.passes import checks_among, given_filename, pieces
-from tito.grading.judge.plan import GradedTest, Step, make_plan
+from tito.grading.judge.plan import GradedTest, Plan, Step, make_plan
 from tito.grading.judge.rebuild import handed_out, rebuild
 from tito.grading.judge.submission import read_submission
 from tito.grading.judge.text import parse
 from tito.grading.judge.world import contracts_of
 from tito.notebook.names import used
 
+# They show something when they are imported.
+_NOT_AHEAD = {"antigravity", "idlelib", "this", "tkinter", "turtle", "turtledemo"}
 
-def read_ahead(job: Job) -> None:
-    """Look at the module as if its reference were handed in."""
+
+def read_ahead(job: Job) -> Plan:
+    """Look at the module as if its reference were handed in; its plan."""
     job.handed_out = handed_out(job.master, job.release)
     submission = read_submission(as_bytes(job.master))
     plan = make_plan(job.master, rebuild(job.master, submission, job.release, job.handed_out))
@@ -44,6 +48,33 @@ def read_ahead(job: Job) -> None:
                 _given(step)
                 checks |= _checks_imported(step.source)
             students |= getattr(step, "defines", frozenset())
+    return plan
+
+
+def for_students(plan: Plan) -> dict[str, list[str]]:
+    """What warm student processes read ahead: cells that are no student's, what those import."""
+    cells = [s.source for s in plan.steps if _runs_for_all(s)]
+    trees = filter(None, map(parse, cells))
+    names = {name for tree in trees for node in tree.body for name in _modules(node)}
+    return {"cells": cells, "modules": sorted(filter(_is_harmless, names))}
+
+
+def _runs_for_all(step: Step | GradedTest) -> bool:
+    return isinstance(step, Step) and step.in_s and step.kind in ("given", "imports")
+
+
+def _modules(node: ast.stmt) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    return [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
+
+
+def _is_harmless(name: str) -> bool:
+    """Whether a module can be imported before anything is known of who uses it."""
+    top = name.partition(".")[0]
+    return name in ("tito.checks", "tito.machine", "tito.here") or (
+        top == "numpy" or (top in sys.stdlib_module_names and top not in _NOT_AHEAD)
+    )
 
 
 def _given(step: Step) -> None:

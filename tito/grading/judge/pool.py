@@ -10,8 +10,9 @@ import atexit
 import os
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from itertools import chain
 from pathlib import Path
 
 from tito.errors import UserError
@@ -74,7 +75,7 @@ class _Lent:
 
     def __init__(self) -> None:
         self._folder = tempfile.mkdtemp(prefix="tito-warm-")
-        self._prepared: tuple[str, bool] | None = None
+        self._prepared: tuple | None = None
         try:
             self.judge = WarmJudge(self._folder)
         except BaseException:
@@ -87,14 +88,17 @@ class _Lent:
 
     def start(self, folder: str, job: Job) -> ForkedJudge:
         """A fork at work on the job; the module is told only when it is another than before."""
-        wanted = job.module_json(), _uses_numba(job)
-        request = {"numba": wanted[1]}
+        texts = _package_texts(job.package, job.package_modules)
+        module, numba = job.module_json(), _uses_numba(job, texts.values())
+        package = str(job.package) if job.package else None
+        wanted = module, numba, package, job.package_modules, texts
         if self._prepared != wanted:
             self.judge.wait_until_ready()
-            with in_memory(wanted[0]) as module:
-                self.judge.prepare(request, [module])
+            request = {"numba": numba, "package": package, "modules": job.package_modules}
+            with in_memory(module) as told:
+                self.judge.prepare(request, [told])
             self._prepared = wanted
-        return ForkedJudge(folder, job.own_json(), self.judge, request)
+        return ForkedJudge(folder, job.own_json(), self.judge, {"numba": numba})
 
     def close(self) -> None:
         self.judge.close()
@@ -154,17 +158,17 @@ def scratch(prefix: str, below: str | None = None) -> Iterator[str]:
         remove_folder(Path(folder))
 
 
-def _uses_numba(job: Job) -> bool:
+def _uses_numba(job: Job, package: Iterable[str]) -> bool:
     """Whether the module compiles: its own cells say so, or the package before it."""
-    if any("numba" in cell.source for cell in job.master.cells):
-        return True
-    if job.package is None:
-        return False
-    return any("numba" in text for text in _package_texts(job.package, job.package_modules))
+    texts = chain((cell.source for cell in job.master.cells), package)
+    return any("numba" in text for text in texts)
 
 
-def _package_texts(package: Path, modules: list[str] | None) -> Iterator[str]:
-    for file in sorted(package.rglob("*.py")):
+def _package_texts(package: Path | None, modules: list[str] | None) -> dict[str, str]:
+    """The package's files that a job stages, by path; a warm judge must know these very ones."""
+    found = {}
+    for file in sorted(package.rglob("*")) if package else ():
         part = Path(file.relative_to(package).parts[0]).stem
-        if modules is None or part in modules:
-            yield file.read_text(encoding="utf-8", errors="replace")
+        if (modules is None or part in modules) and file.is_file() and file.suffix != ".pyc":
+            found[str(file)] = file.read_text(encoding="utf-8", errors="replace")
+    return found

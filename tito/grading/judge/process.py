@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from tito.grading.engine.interpreter import ONE_THREAD
+from tito.grading.engine.interpreter import KEEP_MEMORY, ONE_THREAD
 from tito.grading.engine.warm import WarmControl, WarmFailed, WarmProcess
 
 LOOK_EVERY = 0.5
@@ -201,7 +201,8 @@ def in_memory(text: str) -> Iterator[int]:
 def _environment() -> dict[str, str]:
     """Ours, with tito where it can be found from anywhere."""
     others = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(HOME), *others])}
+    path = {"PYTHONPATH": os.pathsep.join([str(HOME), *others])}
+    return {**os.environ, **KEEP_MEMORY, **path}
 
 
 def _temporary(folder: str) -> dict[str, str]:

@@ -198,7 +198,8 @@ class Judge:
 
     def _stage(self) -> Stage:
         job = self.job
-        return make_stage(job.package, job.package_modules, job.files, self.engine.library)
+        shared = self.engine.library, self.engine.packages
+        return make_stage(job.package, job.package_modules, job.files, *shared)
 
     def _twin_world(self, contracts: Mapping[str, Contract]) -> World:
         """A process for baselines or claims; it lives as long as the job."""

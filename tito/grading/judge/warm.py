@@ -8,6 +8,7 @@ with. What it knows of a job is the master; hand-ins are read in the forks alone
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import sys
@@ -19,9 +20,10 @@ from tito.grading import forkserver
 from tito.grading.engine.fork import ForkEngine, start_warm_student
 from tito.grading.engine.warm import WarmControl, WarmProcess
 from tito.grading.judge import harden, run
-from tito.grading.judge.ahead import read_ahead
+from tito.grading.judge.ahead import for_students, read_ahead
 from tito.grading.judge.job import Job, of_module
-from tito.grading.stage import make_library, readable, remove_folder
+from tito.grading.judge.process import in_memory
+from tito.grading.stage import make_library, make_package, readable, remove_folder
 
 LOADED = ("asyncio", "numpy.random", "numpy.linalg", "tito.checks", "tito.grading.engine.fork")
 
@@ -31,6 +33,7 @@ class WarmStudents:
 
     def __init__(self) -> None:
         self.library = make_library()
+        self.packages: Path | None = None
         self._started: dict[bool, WarmProcess] = {}
 
     def start(self, with_numba: bool) -> WarmProcess:
@@ -40,8 +43,19 @@ class WarmStudents:
             self._started[with_numba] = started
         return self._started[with_numba]
 
+    def prepare(self, with_numba: bool, job: Job, ahead: dict[str, Any]) -> None:
+        """Lay out the package of a job's module, and have the cells read that all of its run."""
+        before, self.packages = self.packages, make_package(job.package, job.package_modules)
+        if before is not None:
+            remove_folder(before)
+        warm = self.start(with_numba)
+        warm.wait_until_ready()
+        with in_memory(json.dumps(ahead)) as told:
+            warm.prepare({}, [told])
+
     def engine(self, with_numba: bool) -> ForkEngine:
-        return ForkEngine(WarmControl(self.start(with_numba).control), self.library)
+        control = WarmControl(self.start(with_numba).control)
+        return ForkEngine(control, self.library, self.packages)
 
     def close(self) -> None:
         for warm in self._started.values():
@@ -62,11 +76,13 @@ def main(folder: str, control: int) -> None:
     known: list[Job] = []
 
     def prepare(request: dict[str, Any], files: list[int]) -> None:
-        warm = students.start(request["numba"])
+        students.start(request["numba"])
         with open(files[0], encoding="ascii", closefd=False) as module:
             known[:] = [of_module(module.read())]
-        read_ahead(known[0])
-        warm.wait_until_ready()
+        known[0].package = request["package"] and Path(request["package"])
+        known[0].package_modules = request["modules"]
+        plan = read_ahead(known[0])
+        students.prepare(request["numba"], known[0], for_students(plan))
 
     def judge(request: dict[str, Any], files: list[int]) -> None:
         _judge(students.engine(request["numba"]), known[0], request, files)

@@ -10,6 +10,7 @@ import os
 import site
 import sys
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from glob import glob
 from pathlib import Path
 
@@ -117,7 +118,13 @@ def _package_folders() -> list[str]:
 
 def _import_folders() -> list[Path]:
     places = [*sys.path, *_package_folders()]
-    return list(dict.fromkeys(Path(place).resolve() for place in places if os.path.isabs(place)))
+    return list(dict.fromkeys(_resolved(place) for place in places if os.path.isabs(place)))
+
+
+@lru_cache(maxsize=256)
+def _resolved(place: str) -> Path:
+    """The folder behind links; a warm parent looks once for all its forks."""
+    return Path(place).resolve()
 
 
 def _harmless(path: Path) -> bool:
