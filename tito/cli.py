@@ -258,7 +258,9 @@ def _bench(parser: argparse.ArgumentParser) -> None:
         "what",
         nargs="*",
         metavar="WHAT",
-        help="gemm, softmax, layernorm, relu, conv, or all (the default)",
+        help="gemm, softmax, layernorm, relu, conv, or all (the default): kernels of the package; "
+        "or memory, blocking, threads: whether the lessons of modules 04 to 06 hold on this "
+        "machine, each ratio beside the band in which it must lie (exit code 1 if one does not)",
     )
     parser.add_argument(
         "--sizes",
@@ -273,6 +275,9 @@ def _bench(parser: argparse.ArgumentParser) -> None:
         "--peers",
         metavar="NAMES",
         help="numpy,scipy,torch: what to compare with (default: what is installed)",
+    )
+    parser.add_argument(
+        "--repeat", type=int, metavar="N", help="how often each lesson is measured (5)"
     )
     _json(parser)
     _csv(parser)

@@ -141,7 +141,7 @@ def test_nothing_timed_is_a_failure(measured, monkeypatch):
 
 
 def test_the_last_line_repeats_what_was_asked_for():
-    args = Namespace(what=["gemm"], sizes="7,1x2x3", threads=2, peers=None, json=None)
+    args = Namespace(what=["gemm"], sizes="7,1x2x3", threads=2, peers=None, json=None, repeat=None)
     assert "bench gemm --sizes 7,1x2x3 --threads 2 --json bench.json" in engineer._next(args)
 
 

@@ -78,15 +78,24 @@ def work(job: dict[str, Any], say: Say) -> None:
 def machine(job: dict[str, Any]) -> dict[str, Any]:
     """What this machine is, and what it can reach."""
     from tito.bench import peers
-    from tito.machine import facts, hidden_core, peaks
+    from tito.machine import hidden_core, peaks
 
     reached = peaks()
     return {
-        "facts": asdict(facts()),
-        "numba": _numba(),
+        **identity(),
         "peaks": {field.name: _plain(getattr(reached, field.name)) for field in fields(reached)},
         "hidden_core": hidden_core(),
         "peers": {name: peers.version(name) for name in job["peers"]},
+    }
+
+
+def identity() -> dict[str, Any]:
+    """What this machine and this Python are."""
+    from tito.machine import facts
+
+    return {
+        "facts": asdict(facts()),
+        "numba": _numba(),
         "environment": {k: v for k, v in sorted(os.environ.items()) if k.startswith(PREFIXES)},
         "implementation": platform.python_implementation(),
     }

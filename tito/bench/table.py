@@ -22,10 +22,10 @@ def text(report: Report, width: int = 110) -> str:
     width = min(max(width, NARROWEST), WIDEST)
     layout = Layout.of(report, width)
     parts = [table_text(table, report.machine, layout) for table in report.tables]
-    parts.append(_wrapped(machine_line(report.machine), width))
-    parts.append(_wrapped(legend(report), width))
+    parts.append(wrapped(machine_line(report.machine), width))
+    parts.append(wrapped(legend(report), width))
     warning = core_warning(report.machine)
-    return "\n\n".join([*parts, *([_wrapped(warning, width)] if warning else [])])
+    return "\n\n".join([*parts, *([wrapped(warning, width)] if warning else [])])
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def heads(table: Table) -> list[str]:
 
 def table_text(table: Table, machine: Machine, layout: Layout) -> str:
     """One workload at one size."""
-    lines = [_wrapped(title(table, machine), layout.page)]
+    lines = [wrapped(title(table, machine), layout.page)]
     if table.timed:
         lines.append(layout.line("", heads(table)))
     for row in table.rows:
@@ -70,7 +70,7 @@ def table_text(table: Table, machine: Machine, layout: Layout) -> str:
             lines.append(layout.line(row.name, _cells(table, row, machine)))
         else:
             lines.append(_left_out(row, layout))
-    return "\n".join([*lines, *(_wrapped(note, layout.page) for note in notes(table, machine))])
+    return "\n".join([*lines, *(wrapped(note, layout.page) for note in notes(table, machine))])
 
 
 def title(table: Table, machine: Machine) -> str:
@@ -212,7 +212,8 @@ def core_warning(machine: Machine) -> str | None:
     )
 
 
-def _wrapped(text: str, width: int) -> str:
+def wrapped(text: str, width: int) -> str:
+    """In lines that are no longer, the second on further in than the first."""
     indent = len(text) - len(text.lstrip())
     return textwrap.fill(
         text,

@@ -20,11 +20,18 @@ EVERYTHING = "all"
 
 
 def bench(args: argparse.Namespace) -> int:
-    """`tito bench`: time every rung and peer, each verified first; 0 when something was timed."""
+    """`tito bench`: time every rung and peer, each verified first; 0 when something was timed.
+
+    For memory, blocking, threads: measure their lessons; 0 when each ratio lies in its band.
+    """
+    _refuse_odd_options(args)
+    return _bench_lessons(args) if _lesson_sets(args) else _bench_kernels(args)
+
+
+def _bench_kernels(args: argparse.Namespace) -> int:
     from tito.bench import export, peers, run, sizes, table
     from tito.machine import facts
 
-    _refuse_odd_options(args)
     workloads = _workloads(args.what)
     tasks = sizes.chosen(workloads, args.sizes, facts().memory)
     libraries = peers.choose(args.peers)
@@ -41,6 +48,38 @@ def bench(args: argparse.Namespace) -> int:
     return 0 if any(t.timed for t in report.tables) else 1
 
 
+def _bench_lessons(args: argparse.Namespace) -> int:
+    from tito.bench.child import identity
+    from tito.bench.lessons import export, lessons_of, table
+    from tito.bench.lessons.lesson import REPEATS, measure_lessons
+    from tito.bench.results import Machine
+
+    repeats = REPEATS if args.repeat is None else args.repeat
+    with _Progress() as progress:
+        found = {
+            name: measure_lessons(lessons_of(name), repeats, progress)
+            for name in _lesson_sets(args)
+        }
+    machine = Machine(1, identity())
+    deliver(args.json, export.to_json(found, machine))
+    deliver(args.csv, export.to_csv(found))
+    broken = table.broken(found)
+    if "-" not in (args.json, args.csv):
+        print(table.text(found, machine, shutil.get_terminal_size((110, 24)).columns))
+    for sentence in broken:
+        print(f"tito: {sentence}", file=sys.stderr)
+    if "-" not in (args.json, args.csv):
+        print(_next(args))
+    return 1 if broken else 0
+
+
+def _lesson_sets(args: argparse.Namespace) -> list[str]:
+    """The sets of lessons that are named, each once."""
+    from tito.bench.lessons import SETS
+
+    return [word for word in dict.fromkeys(args.what) if word in SETS]
+
+
 def _refuse_odd_options(args: argparse.Namespace) -> None:
     if args.threads < 1:
         raise UsageError(f"--threads {args.threads}: at least one thread is needed")
@@ -52,6 +91,7 @@ def _refuse_odd_options(args: argparse.Namespace) -> None:
             f"--threads {args.threads}: this machine has {cores} cores for it",
             hint=f"--threads {cores}",
         )
+    _refuse_mixtures(args)
     if args.json == args.csv == "-":
         raise UsageError("--json and --csv cannot both go to stdout", hint="--csv bench.csv")
     for target in (args.json, args.csv):
@@ -59,13 +99,34 @@ def _refuse_odd_options(args: argparse.Namespace) -> None:
             raise UsageError("is a folder, a file was wanted", path=target)
 
 
+def _refuse_mixtures(args: argparse.Namespace) -> None:
+    """Kernels and lessons are different measurements, each with its own options."""
+    lessons = _lesson_sets(args)
+    kernels = [word for word in args.what if word not in lessons]
+    if lessons and kernels:
+        raise UsageError(
+            f"{lessons[0]} is a set of lessons, {kernels[0]} is not: they are measured apart",
+            hint=f"tito bench {' '.join(lessons)}",
+        )
+    if not lessons and args.repeat is not None:
+        raise UsageError("--repeat is for memory, blocking and threads; kernels have their rounds")
+    if args.repeat is not None and args.repeat < 1:
+        raise UsageError(f"--repeat {args.repeat}: at least one repeat is needed")
+    if lessons and (args.sizes or args.peers or args.threads != 1):
+        raise UsageError(
+            f"{lessons[0]} is a set of lessons, which has its own sizes and threads: "
+            "--sizes, --threads and --peers are for kernels"
+        )
+
+
 def _workloads(words: list[str]) -> list[Workload]:
     """The workloads that are named, each once; all of them without a name."""
     from tito.bench.ladders import WORKLOADS
+    from tito.bench.lessons import SETS
 
     for word in words:
         if word not in WORKLOADS and word != EVERYTHING:
-            known = ", ".join([*WORKLOADS, EVERYTHING])
+            known = ", ".join([*WORKLOADS, EVERYTHING, *SETS])
             raise UsageError(f"nothing to bench is called {word!r}", hint=f"one of: {known}")
     if not words or EVERYTHING in words:
         return list(WORKLOADS.values())
@@ -79,6 +140,7 @@ def _next(args: argparse.Namespace) -> str:
     words += ["--sizes", args.sizes] if args.sizes else []
     words += ["--threads", str(args.threads)] if args.threads > 1 else []
     words += ["--peers", args.peers] if args.peers else []
+    words += ["--repeat", str(args.repeat)] if args.repeat else []
     asked = " ".join(map(quoted, words))
     return f"next: {call_tito()} {asked} --json bench.json (every sample, versions, environment)"
 

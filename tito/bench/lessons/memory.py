@@ -1,0 +1,165 @@
+"""The lessons of module 04: order, strides, cache lines, latency."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tito.bench.lessons.lesson import Band, Lesson, nearest
+from tito.bench.lessons.timed import Calls, counted, timed
+from tito.bench.lessons.traces import ITEMSIZE, column_trace
+from tito.checks import cache_misses
+from tito.machine import hardware, probes, roofs
+from tito.machine.caches import Cache, size_text
+
+SIDE = 2048
+HOPS = 20_000
+NO_CACHES = "the sizes of this machine's caches cannot be read"
+MODEL = {"size": 4096, "line": 64, "ways": 8}
+
+
+def lessons() -> list[Lesson]:
+    """For the caches and the memory of this machine."""
+    caches, free = hardware.caches(), hardware.free_memory()
+    sizes = roofs.working_sets(caches, free)
+    return [
+        column_walk(caches),
+        padding(caches),
+        padding_counted(),
+        lines_not_numbers(sizes),
+        *latencies(caches, sizes),
+    ]
+
+
+def column_walk(caches: tuple[Cache, ...]) -> Lesson:
+    """Down the columns against along the rows."""
+    line = line_of(caches)
+    return timed(
+        "order",
+        f"sum of {SIDE} x {SIDE}: down the columns / along the rows",
+        Band(
+            line // ITEMSIZE,
+            why=f"a line of {line} bytes brings {line // ITEMSIZE} numbers. Rows a power of two"
+            " apart share a few places of a cache: unless it holds the whole matrix, a line is"
+            " gone before its next number is asked for, and comes once for each of them",
+        ),
+        lambda: _two_walks(_ones(SIDE, SIDE)),
+    )
+
+
+def padding(caches: tuple[Cache, ...]) -> Lesson:
+    """A stride that is a power of two against one that is a line longer."""
+    line = line_of(caches)
+    column, matrix = SIDE * line, SIDE * SIDE * ITEMSIZE
+    holding = [cache for cache in caches if 2 * column <= cache.size < matrix]
+    left_out = None
+    if not caches:
+        left_out = NO_CACHES
+    elif not holding:
+        left_out = f"no cache here holds {size_text(2 * column)} but not {size_text(matrix)}"
+    return timed(
+        "power of two",
+        f"down the columns: rows {SIDE} apart / {SIDE + line // ITEMSIZE} apart",
+        Band(
+            2,
+            why="the module says that most of the loss vanishes by wasting memory: more than half"
+            f" of it. With one line between rows the {SIDE} lines of a column spread over all of"
+            f" {holding[0].name if holding else 'a cache'}, which holds them",
+        ),
+        lambda: _two_paddings(line // ITEMSIZE),
+        left_out,
+    )
+
+
+def padding_counted() -> Lesson:
+    """The same on paper."""
+    side, per_line = 64, MODEL["line"] // ITEMSIZE
+
+    def count() -> float:
+        plain = cache_misses(column_trace(side, side, side), **MODEL)
+        padded = cache_misses(column_trace(side, side, side + per_line), **MODEL)
+        return plain / padded
+
+    return counted(
+        "power of two, counted",
+        f"misses of a model cache, {side} x {side}: not padded / padded",
+        Band(
+            per_line,
+            per_line,
+            why=f"{MODEL['size']} bytes hold the {side} lines of a column only if they spread over"
+            f" all sets: then one miss a line, else one for each of its {per_line} numbers",
+        ),
+        count,
+    )
+
+
+def lines_not_numbers(sizes: dict[str, int]) -> Lesson:
+    """x[::4] against x[::16], which touch the same lines."""
+    nbytes = sizes.get("memory")
+    return timed(
+        "lines, not numbers",
+        f"x[::step] += 1 in {size_text(nbytes or 0)}: step 4 / step 16",
+        nearest(
+            1,
+            below=1 / 4,
+            above=4,
+            why="both touch every line, and step 4 four times as many numbers: the ratio is nearer"
+            " to 1 than to 4, and for symmetry nearer to 1 than to 1/4",
+        ),
+        lambda: _two_steps(nbytes or 0),
+        None if nbytes else "an array far larger than the caches does not fit in the free memory",
+    )
+
+
+def latencies(caches: tuple[Cache, ...], sizes: dict[str, int]) -> list[Lesson]:
+    """A hop in each level against one in the first."""
+    # Half of a level, for other things lie in it too.
+    rings = {cache.name: cache.size // 2 for cache in caches}
+    if rings and "memory" in sizes:
+        rings["memory"] = sizes["memory"]
+    if len(rings) < 2:
+        band = Band(2, why="a level that is not twice as quick as the next would not be built")
+        return [Lesson("latency", "a hop in each level / in L1", band, left_out=NO_CACHES)]
+    (first, nearest_bytes), *rest = rings.items()
+    return [
+        timed(
+            f"latency of {level}",
+            f"a hop of a pointer chase: {size_text(nbytes)} / {size_text(nearest_bytes)} ({first})",
+            Band(
+                2**depth,
+                why="a level is built only if it is at least twice as quick as the next one:"
+                f" {level} is {depth} below {first}",
+            ),
+            lambda nbytes=nbytes: _two_chases(nbytes, nearest_bytes),
+        )
+        for depth, (level, nbytes) in enumerate(rest, start=1)
+    ]
+
+
+def line_of(caches: tuple[Cache, ...]) -> int:
+    """Bytes of a line; 64 where it cannot be read."""
+    return max((cache.line or 0 for cache in caches), default=0) or MODEL["line"]
+
+
+def _ones(height: int, step: int, width: int | None = None) -> np.ndarray:
+    return np.ones((height, step), np.float32)[:, : width or step]
+
+
+def _two_walks(x: np.ndarray) -> Calls:
+    return lambda: probes.walk_columns(x), lambda: probes.walk_rows(x)
+
+
+def _two_paddings(extra: int) -> Calls:
+    plain, padded = _ones(SIDE, SIDE), _ones(SIDE, SIDE + extra, SIDE)
+    return lambda: probes.walk_columns(plain), lambda: probes.walk_columns(padded)
+
+
+def _two_steps(nbytes: int) -> Calls:
+    x = np.ones(nbytes // ITEMSIZE, np.float32)
+    return lambda: probes.touch(x, 4), lambda: probes.touch(x, 16)
+
+
+def _two_chases(far: int, near: int) -> Calls:
+    rings = probes.PointerChase(far), probes.PointerChase(near)
+    for ring in rings:
+        ring.warm()
+    return lambda: rings[0].run(HOPS), lambda: rings[1].run(HOPS)
