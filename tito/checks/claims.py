@@ -95,8 +95,10 @@ def alike(mine: Any, theirs: Any) -> bool:
     if isinstance(mine, np.ndarray) and isinstance(theirs, np.ndarray):
         if mine.shape != theirs.shape or mine.dtype != theirs.dtype:
             return False
+        if np.array_equal(mine, theirs):
+            return True
         if mine.dtype.kind not in "fc":
-            return bool(np.array_equal(mine, theirs))
+            return False
         finite = np.abs(theirs[np.isfinite(theirs)])
         size = float(finite.max()) if finite.size else 0.0
         with np.errstate(all="ignore"):

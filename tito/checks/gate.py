@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from tito.forbid import python_source
+from tito.forbid import parsed, python_source
 from tito.notebook.names import bound, used
 
 
@@ -96,41 +96,59 @@ def cells_behind(
             pass whatever they are
     """
     gate = _Gate(given)
-    parsed = {label: _parsed(python_source(source)).body for label, source in cells.items()}
-    needed = _needed(name, [node for body in parsed.values() for node in body])
+    bodies = {label: _statements(source) for label, source in cells.items()}
+    needed = _needed(name, [part for body in bodies.values() for part in body])
     found = {}
-    for label, body in parsed.items():
-        if any(id(node) in needed for node in body):
-            trusted = {ast.dump(node) for node in _parsed((own or {}).get(label, "")).body}
-            body = [n for n in body if id(n) in needed or ast.dump(n) in trusted]
-            found[label] = gate.look(label, body, trusted)
+    for label, body in bodies.items():
+        if any(id(part) in needed for part in body):
+            trusted = _dumps((own or {}).get(label, ""))
+            kept = [p for p in body if id(p) in needed or ast.dump(p.node) in trusted]
+            found[label] = gate.look(label, kept, trusted)
     return found
 
 
-def _needed(name: str, statements: list[ast.stmt]) -> set[int]:
+@dataclass(frozen=True)
+class _Statement:
+    """A statement of a cell: its text, and the names that it binds and reads."""
+
+    node: ast.stmt
+    text: str
+    assigned: frozenset[str]
+    imported: frozenset[str]
+    reads: frozenset[str]
+
+    @classmethod
+    def of(cls, node: ast.stmt) -> _Statement:
+        text = ast.unparse(node)
+        return cls(node, text, *map(frozenset, bound(text)), frozenset(used(text)))
+
+
+@lru_cache(maxsize=256)
+def _statements(source: str) -> tuple[_Statement, ...]:
+    """Those of a cell; a notebook's cells are asked about once for each claim."""
+    return tuple(map(_Statement.of, parsed(source).body))
+
+
+@lru_cache(maxsize=64)
+def _dumps(source: str) -> frozenset[str]:
+    """The statements of a cell of the master, as text that can be compared."""
+    return frozenset(map(ast.dump, _parsed(source).body))
+
+
+def _needed(name: str, statements: list[_Statement]) -> set[int]:
     """The ids of those that define a function, or what they name in their turn."""
-    texts = [ast.unparse(node) for node in statements]
     wanted, needed = {name}, set()
     while True:
         before = len(needed)
-        for node, text in zip(statements, texts):
-            names = set().union(*bound(text))
+        for part in statements:
             # A decorator may announce a function without its name: @overload(np.exp).
-            announced = bool(getattr(node, "decorator_list", ()))
-            if id(node) not in needed and (announced or names & wanted):
-                needed.add(id(node))
-                wanted |= used(text)
+            announced = bool(getattr(part.node, "decorator_list", ()))
+            named = announced or part.assigned & wanted or part.imported & wanted
+            if id(part) not in needed and named:
+                needed.add(id(part))
+                wanted |= part.reads
         if len(needed) == before:
             return needed
-
-
-def _imports(sources: Iterable[str]) -> dict[str, str]:
-    """Name -> what it was imported as: "np" -> "numpy", "njit" -> "numba.njit"."""
-    found: dict[str, str] = {}
-    for source in sources:
-        for node in ast.walk(_parsed(python_source(source))):
-            found.update(_imported(node))
-    return found
 
 
 def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
@@ -149,11 +167,21 @@ def _parsed(source: str) -> ast.Module:
         return ast.Module([], [])
 
 
-@lru_cache(maxsize=64)
-def _given_names(sources: tuple[str, ...]) -> tuple[dict[str, str], frozenset[str]]:
-    """(what given cells import, what else they bind)."""
-    given = [python_source(source) for source in sources]
-    return _imports(given), frozenset(name for source in given for name in bound(source)[0])
+@lru_cache(maxsize=256)
+def _given_names(source: str) -> tuple[dict[str, str], frozenset[str]]:
+    """(name -> what a given cell imports it as: "np" -> "numpy", what else the cell binds)."""
+    imports: dict[str, str] = {}
+    for node in ast.walk(parsed(source)):
+        imports.update(_imported(node))
+    return imports, frozenset(bound(python_source(source))[0])
+
+
+def read_ahead(given: Iterable[str], own: Iterable[str]) -> None:
+    """Work out now what the master's cells mean to the gate; forks of this process know it then."""
+    for source in given:
+        _given_names(source)
+    for source in own:
+        _dumps(source)
 
 
 class _Gate:
@@ -161,31 +189,35 @@ class _Gate:
 
     def __init__(self, given: Iterable[str]) -> None:
         # What makes other functions: names of given cells, and njit(...) under a name of its own.
-        imports, makers = _given_names(tuple(given))
-        self._imports, self._makers = dict(imports), set(makers)
+        self._imports: dict[str, str] = {}
+        self._makers: set[str] = set()
+        for source in given:
+            imports, makers = _given_names(source)
+            self._imports.update(imports)
+            self._makers |= makers
 
-    def look(self, label: str, body: list[ast.stmt], trusted: set[str]) -> Passed:
+    def look(self, label: str, body: list[_Statement], trusted: frozenset[str]) -> Passed:
         """The definitions among the statements, and the tricks in them.
 
         trusted : dumps of statements that pass as they are
         """
         kept, tricks = [], []
-        for node in body:
-            known = ast.dump(node) in trusted
-            if not known and not self._is_definition(node):
+        for part in body:
+            known = ast.dump(part.node) in trusted
+            if not known and not self._is_definition(part.node):
                 continue
             if not known:
-                tricks += [Trick(label, line, what) for line, what in self._tricks(node)]
-            self._remember(node)
-            kept.append(node)
-        return Passed("\n".join(map(ast.unparse, kept)), sorted(tricks, key=lambda t: t.line))
+                tricks += [Trick(label, line, what) for line, what in self._tricks(part)]
+            self._remember(part)
+            kept.append(part.text)
+        return Passed("\n".join(kept), sorted(tricks, key=lambda t: t.line))
 
-    def _remember(self, node: ast.stmt) -> None:
+    def _remember(self, part: _Statement) -> None:
+        node = part.node
         self._imports.update(_imported(node))
-        names = bound(ast.unparse(node))[0]
-        self._makers -= names
+        self._makers -= part.assigned
         if isinstance(node, ast.Assign) and self._origin(node.value).startswith("numba"):
-            self._makers |= names
+            self._makers |= part.assigned
 
     # -- what is kept
 
@@ -218,13 +250,13 @@ class _Gate:
 
     # -- what it may not hold
 
-    def _tricks(self, top: ast.stmt) -> Iterator[tuple[int, str]]:
+    def _tricks(self, part: _Statement) -> Iterator[tuple[int, str]]:
         """(line, what) of all that a definition may not hold."""
-        text = ast.unparse(top)
-        for name in sorted(bound(text)[0]):
+        top = part.node
+        for name in sorted(part.assigned):
             if self._is_library_name(name):
                 yield top.lineno, _rebinding(name)
-        for name in sorted(used(text)):
+        for name in sorted(part.reads):
             if name in _REACH or (name.startswith("__") and name not in _DUNDERS):
                 yield top.lineno, name
         for node in ast.walk(top):

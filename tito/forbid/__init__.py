@@ -27,7 +27,7 @@ from .findings import Finding
 from .package import read_package
 from .search import find
 from .sets import SETS, ForbidSet
-from .source import python_source
+from .source import parsed, python_source
 from .specifications import specifications
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "Finding",
     "ForbidSet",
     "find",
+    "parsed",
     "python_source",
     "read_package",
     "specifications",

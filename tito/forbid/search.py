@@ -63,6 +63,16 @@ def _package(sources: tuple[tuple[str, str], ...]) -> Package:
     return Package(dict(sources))
 
 
+# The same one for every exercise and hand-in, like the package itself.
+@lru_cache(maxsize=1024)
+def _reached_in(
+    package: Package, sets: tuple[str, ...], module: str, name: str
+) -> tuple[Finding, ...]:
+    """The first route of each set that a definition of the package reaches."""
+    search = _PackageSearch(package.names(module), list(sets), {})
+    return tuple(search._of_package(module, name))
+
+
 def _unreadable_cells(cells: list[Cell], sets: list[str]) -> Iterator[Finding]:
     """Code that Python can run and `ast` cannot show is only written to hide something."""
     for cell in cells:
@@ -82,9 +92,7 @@ class _Search:
         sets: list[str],
         start: int,
         specs: frozenset[str] = frozenset(),
-        imported: dict[tuple[str, str], list[Finding]] | None = None,
     ) -> None:
-        """imported : what is known of definitions of the package"""
         self.specs = specs
         self.cells = cells = names.cells
         self.sets = sets
@@ -92,7 +100,6 @@ class _Search:
         self.findings: dict[tuple, Finding] = {}
         self._names = names
         self._package = names.package
-        self._imported = {} if imported is None else imported
         self._followed: set[int] = set()
         self._waiting: list[tuple[ast.AST, Scope, tuple[str, ...]]] = []
         self._writes = any(cell.writes for cell in cells)
@@ -309,15 +316,7 @@ class _Search:
 
     def _of_package(self, module: str, name: str) -> list[Finding]:
         """The first route of each set that a definition of the package reaches."""
-        place = (module, name)
-        if place not in self._imported:
-            self._imported[place] = []  # who comes back here on the way finds nothing new
-            names = self._package.names(module)
-            search = _PackageSearch(names, self.sets, 0, imported=self._imported)
-            search.run([name])
-            firsts = {f.set: f for f in sorted(search.findings.values(), reverse=True)}
-            self._imported[place] = list(firsts.values())
-        return self._imported[place]
+        return list(_reached_in(self._package, tuple(self.sets), module, name))
 
     def _report(self, node, scope: Scope, via: tuple[str, ...], forbids, path: str = "") -> None:
         """Note the node for the first set that forbids it."""
@@ -336,7 +335,26 @@ class _Search:
 
 
 class _PackageSearch(_Search):
-    """A search in a file of the package, of which students read a route's name, not the code."""
+    """A search in a file of the package, of which students read a route's name, not the code.
+
+    imported : what is known of definitions of the package
+    """
+
+    def __init__(
+        self, names: Names, sets: list[str], imported: dict[tuple[str, str], list[Finding]]
+    ) -> None:
+        super().__init__(names, sets, 0)
+        self._imported = imported
+
+    def _of_package(self, module: str, name: str) -> list[Finding]:
+        place = (module, name)
+        if place not in self._imported:
+            self._imported[place] = []  # who comes back here on the way finds nothing new
+            search = _PackageSearch(self._package.names(module), self.sets, self._imported)
+            search.run([name])
+            firsts = {f.set: f for f in sorted(search.findings.values(), reverse=True)}
+            self._imported[place] = list(firsts.values())
+        return self._imported[place]
 
     def _check_statement(self, node: ast.AST, scope: Scope, via: tuple[str, ...]) -> None:
         """An earlier module's helper may loop: a door joins the words of its message."""

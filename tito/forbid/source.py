@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import lru_cache
 
 # Cell magics whose body is Python that runs in the notebook's own namespace.
 _PYTHON_MAGICS = ("time", "timeit", "capture", "prun", "memit", "mprun")
 _MAGIC_LINE = re.compile(r"^(\s*)(?:[%!?]|.*\?\s*$)")
 
 
+@lru_cache(maxsize=1024)
 def python_source(source: str) -> str:
     """A cell with its magics and `!` lines blanked, so that it parses; line numbers stay."""
     lines = source.split("\n")
@@ -31,8 +33,9 @@ def _without_magic(line: str) -> str:
     return f"{match.group(1)}pass" if match else line
 
 
+@lru_cache(maxsize=256)
 def parsed(source: str) -> ast.Module:
-    """A cell's syntax tree; an empty one if it does not parse."""
+    """A cell's syntax tree, which nobody may change; an empty one if it does not parse."""
     try:
         return ast.parse(python_source(source))
     except (SyntaxError, ValueError, RecursionError, MemoryError):

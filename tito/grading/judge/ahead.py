@@ -11,7 +11,7 @@ import sys
 import warnings
 
 import tito.checks
-from tito.checks import case
+from tito.checks import case, gate
 from tito.grading.judge import run
 from tito.grading.judge.code import given_code, origin, test_code
 from tito.grading.judge.job import Job, as_bytes
@@ -36,6 +36,9 @@ def read_ahead(job: Job) -> Plan:
     run.forbidden(plan, run.package_sources(job))
     for source, writes in plan.contracts:
         contracts_of(source, writes)
+    if any("claim" in test.source for test in plan.tests):
+        given = [step.source for step in plan.steps if _runs_for_all(step)]
+        gate.read_ahead(given, [job.master.cells[e.position].source for e in plan.exercises])
     students: set[str] = set()
     checks: set[str] = set()
     with warnings.catch_warnings():

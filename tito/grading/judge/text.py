@@ -63,6 +63,7 @@ def same_text(one: str, other: str) -> bool:
     )
 
 
+@lru_cache(maxsize=1024)
 def no_code(source: str) -> bool:
     """The cell holds comments at most."""
     tree = parse(source)
