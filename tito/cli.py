@@ -260,8 +260,31 @@ def _bench(parser: argparse.ArgumentParser) -> None:
         metavar="WHAT",
         help="gemm, softmax, layernorm, relu, conv, or all (the default): kernels of the package; "
         "or memory, blocking, threads: whether the lessons of modules 04 to 06 hold on this "
-        "machine, each ratio beside the band in which it must lie (exit code 1 if one does not)",
+        "machine, each ratio beside the band in which it must lie (exit code 1 if one does not); "
+        "or compare A.json B.json: what changed between two reports, and what is noise",
     )
+    _measuring(parser)
+    parser.add_argument(
+        "--repeat", type=int, metavar="N", help="how often each lesson is measured (5)"
+    )
+    _json(parser)
+    _csv(parser)
+
+
+def _roofline(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "what",
+        nargs="*",
+        metavar="WHAT",
+        help="gemm, softmax, layernorm, relu, conv, or all (the default)",
+    )
+    _measuring(parser)
+    parser.set_defaults(csv=None, repeat=None)
+    _json(parser)
+
+
+def _measuring(parser: argparse.ArgumentParser) -> None:
+    """What kernels are measured on, beside what, and the pictures of it."""
     parser.add_argument(
         "--sizes",
         metavar="SIZES",
@@ -277,10 +300,13 @@ def _bench(parser: argparse.ArgumentParser) -> None:
         help="numpy,scipy,torch: what to compare with (default: what is installed)",
     )
     parser.add_argument(
-        "--repeat", type=int, metavar="N", help="how often each lesson is measured (5)"
+        "--plot",
+        nargs="?",
+        const="bench.png",
+        metavar="FILE",
+        help="a ladder, a sweep of sizes and a roofline for each workload, as .png, .svg or .pdf "
+        "(bench.png)",
     )
-    _json(parser)
-    _csv(parser)
 
 
 def _grade_bench(parser: argparse.ArgumentParser) -> None:
@@ -345,6 +371,12 @@ COMMANDS: dict[str, tuple[str, str, str, Adder]] = {
         "time every kernel of the package beside its peers, each verified first",
         "tito bench gemm --sizes 64,1x576x1536 --peers numpy",
         _bench,
+    ),
+    "roofline": (
+        "engineer:roofline",
+        "this machine's roofs, and how far below them each kernel stands",
+        "tito roofline gemm --plot roofline.png",
+        _roofline,
     ),
     "demo": ("demo:demo", "walk through the whole course in a scratch folder", "tito demo", _demo),
 }

@@ -111,6 +111,12 @@ def test_what_is_asked_for_is_what_is_measured(measured):
         (["gemm", "--peers", "mkl"], "no peer is called 'mkl'"),
         (["gemm", "--json", "--csv"], "cannot both go to stdout"),
         (["gemm", "--json", "."], "is a folder"),
+        (["gemm", "--plot", "."], "is a folder"),
+        (["gemm", "--plot", "a.jpg"], "a picture ends in"),
+        (["memory", "--plot"], "is a set of lessons"),
+        (["compare", "a.json"], "compare takes two files, 1 were given"),
+        (["compare", "a.json", "b.json"], "no such file"),
+        (["compare", "a.json", "b.json", "--threads", "2"], "compare measures nothing"),
     ],
 )
 def test_a_mistake_is_said_at_once_and_exits_2(measured, capsys, words, message):
@@ -181,3 +187,32 @@ def test_a_terminal_without_unicode_or_colours_survives(folder):
     )
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"relu 4 x 4" in done.stdout and b"\x1b" not in done.stdout
+
+
+def test_pictures_are_written_beside_the_table(measured, folder, capsys):
+    assert main(["bench", "all", "--csv", "--plot", "my plots.svg"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("workload,")
+    assert "the pictures are in my plots.svg" in err
+    assert (folder / "modules" / "my plots.svg").read_text().startswith("<?xml")
+
+
+def test_two_reports_are_compared(measured, capsys):
+    for name in ("before.json", "after.json"):
+        assert main(["bench", "gemm", "--json", name]) == 0
+    capsys.readouterr()
+    assert main(["bench", "compare", "before.json", "after.json"]) == 0
+    assert "after.json: 2 same" in capsys.readouterr().out
+    assert main(["bench", "compare", "before.json", "after.json", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["changes"]) == 4
+
+
+def test_roofline_says_roofs_and_points(measured, capsys):
+    assert main(["roofline", "gemm"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("roofs of one core") and "gemm 100x100x100 loops" in out
+    assert out.splitlines()[-1].startswith("next: ")
+    assert main(["roofline", "gemm", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["peak_flops"] == 100e9
+    assert main(["roofline", "memory"]) == 2
+    assert "only kernels stand under a roof" in capsys.readouterr().err

@@ -73,8 +73,8 @@ def _verdict(found: Comparison, second: str) -> str:
         )
     else:
         basis = (
-            f"noise: the peers' times grew {found.drift:.2f} times, which is divided out, and left "
-            f"that by up to {found.floor - 1:.0%}; smaller changes count as same"
+            f"noise: the peers took {found.drift:.2f} times as long, which is divided out, and "
+            f"differed from that by up to {found.floor - 1:.0%}; smaller changes count as same"
         )
     return f"{second}: {words}\n{basis}"
 

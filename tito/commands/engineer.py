@@ -12,32 +12,31 @@ from tito.commands.deliver import deliver
 from tito.commands.words import call_tito, quoted
 from tito.course import find_root
 from tito.errors import UsageError
+from tito.files import write_atomic
 
 if TYPE_CHECKING:
     from tito.bench.ladders import Workload
+    from tito.bench.results import Report
 
-EVERYTHING = "all"
+EVERYTHING, COMPARE = "all", "compare"
 
 
 def bench(args: argparse.Namespace) -> int:
     """`tito bench`: time every rung and peer, each verified first; 0 when something was timed.
 
     For memory, blocking, threads: measure their lessons; 0 when each ratio lies in its band.
+    For compare: read two reports, and measure nothing.
     """
+    if args.what[:1] == [COMPARE]:
+        return _compare(args)
     _refuse_odd_options(args)
     return _bench_lessons(args) if _lesson_sets(args) else _bench_kernels(args)
 
 
 def _bench_kernels(args: argparse.Namespace) -> int:
-    from tito.bench import export, peers, run, sizes, table
-    from tito.machine import facts
+    from tito.bench import export, table
 
-    workloads = _workloads(args.what)
-    tasks = sizes.chosen(workloads, args.sizes, facts().memory)
-    libraries = peers.choose(args.peers)
-    root = find_root()
-    with _Progress() as progress:
-        report = run.measure_all(root, tasks, libraries, args.threads, progress)
+    report = _measured(args)
     deliver(args.json, export.to_json(report))
     deliver(args.csv, export.to_csv(report))
     if "-" not in (args.json, args.csv):
@@ -46,6 +45,60 @@ def _bench_kernels(args: argparse.Namespace) -> int:
     elif warning := table.core_warning(report.machine):
         print(f"tito: {warning}", file=sys.stderr)
     return 0 if any(t.timed for t in report.tables) else 1
+
+
+def roofline(args: argparse.Namespace) -> int:
+    """`tito roofline`: this machine's roofs, and where each kernel stands below them."""
+    from tito.bench import roofline_text
+
+    if lessons := _lesson_sets(args):
+        raise UsageError(f"{lessons[0]} is a set of lessons: only kernels stand under a roof")
+    _refuse_odd_options(args)
+    report = _measured(args)
+    deliver(args.json, roofline_text.to_json(report))
+    if args.json != "-":
+        print(roofline_text.text(report))
+        if not args.plot:
+            print(f"next: {call_tito()} roofline --plot roofline.png")
+    return 0 if any(t.timed for t in report.tables) else 1
+
+
+def _measured(args: argparse.Namespace) -> Report:
+    """Every kernel that was asked for, measured and, where asked for, drawn."""
+    from tito.bench import peers, plots, run, sizes
+    from tito.machine import facts
+
+    if args.plot:
+        plots.check_name(Path(args.plot))
+    workloads = _workloads(args.what)
+    tasks = sizes.chosen(workloads, args.sizes, facts().memory)
+    libraries = peers.choose(args.peers)
+    root = find_root()
+    with _Progress() as progress:
+        report = run.measure_all(root, tasks, libraries, args.threads, progress)
+    if args.plot:
+        write_atomic(Path(args.plot), plots.plot(report, Path(args.plot)))
+        print(f"tito: the pictures are in {args.plot}", file=sys.stderr)
+    return report
+
+
+def _compare(args: argparse.Namespace) -> int:
+    """`tito bench compare A.json B.json`: 0 when both could be read, whatever changed."""
+    from tito.bench import compare, comparison_text
+
+    if len(args.what) != 3:
+        raise UsageError(
+            f"compare takes two files, {len(args.what) - 1} were given",
+            hint="tito bench compare before.json after.json",
+        )
+    if args.sizes or args.peers or args.repeat or args.plot or args.csv or args.threads != 1:
+        raise UsageError("compare measures nothing: of the options, only --json is for it")
+    before, after = args.what[1:]
+    found = compare.compare(compare.read(Path(before)), compare.read(Path(after)))
+    deliver(args.json, comparison_text.to_json(found))
+    if args.json != "-":
+        print(comparison_text.text(found, before, after))
+    return 0
 
 
 def _bench_lessons(args: argparse.Namespace) -> int:
@@ -94,7 +147,7 @@ def _refuse_odd_options(args: argparse.Namespace) -> None:
     _refuse_mixtures(args)
     if args.json == args.csv == "-":
         raise UsageError("--json and --csv cannot both go to stdout", hint="--csv bench.csv")
-    for target in (args.json, args.csv):
+    for target in (args.json, args.csv, args.plot):
         if target not in (None, "-") and Path(target).is_dir():
             raise UsageError("is a folder, a file was wanted", path=target)
 
@@ -112,10 +165,10 @@ def _refuse_mixtures(args: argparse.Namespace) -> None:
         raise UsageError("--repeat is for memory, blocking and threads; kernels have their rounds")
     if args.repeat is not None and args.repeat < 1:
         raise UsageError(f"--repeat {args.repeat}: at least one repeat is needed")
-    if lessons and (args.sizes or args.peers or args.threads != 1):
+    if lessons and (args.sizes or args.peers or args.plot or args.threads != 1):
         raise UsageError(
             f"{lessons[0]} is a set of lessons, which has its own sizes and threads: "
-            "--sizes, --threads and --peers are for kernels"
+            "--sizes, --threads, --peers and --plot are for kernels"
         )
 
 
