@@ -30,6 +30,7 @@ LAYERS = [
     [
         "grading.example_handins",
         "grading.pages",
+        "grading.quiet",
         "grading.roster",
         "grading.spreadsheet",
         "grading.times",

@@ -479,7 +479,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; its exit code. A user's mistake prints a message, never a traceback."""
     _survive_any_terminal()
     _outlive_the_reader()
-    _listen_for_ctrl_c()
+    _listen_for_signals()
     try:
         parser = build_parser()
         args = parser.parse_args(argv)
@@ -494,6 +494,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except UserError as error:
         print(f"tito: {error}", file=sys.stderr)
         return error.code
+    except Ended as end:
+        print(f"tito: ended by {signal.Signals(end.number).name}", file=sys.stderr)
+        return 128 + end.number
     except KeyboardInterrupt:
         print("tito: interrupted", file=sys.stderr)
         return INTERRUPTED
@@ -516,14 +519,29 @@ class Interrupted(KeyboardInterrupt):
     """
 
 
-def _listen_for_ctrl_c() -> None:
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        with contextlib.suppress(ValueError):  # in another thread than the main one
+class Ended(KeyboardInterrupt):
+    """The system asks to end, or the terminal is gone: as after Ctrl-C, all is put away first."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+def _listen_for_signals() -> None:
+    with contextlib.suppress(ValueError):  # in another thread than the main one
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, _interrupt)
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)  # Windows knows no SIGHUP
+            if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, _end)
 
 
 def _interrupt(number: int, frame: object) -> None:
     raise Interrupted
+
+
+def _end(number: int, frame: object) -> None:
+    raise Ended(number)
 
 
 def _survive_any_terminal() -> None:

@@ -176,6 +176,28 @@ def test_a_dask_cluster_grades_and_survives_its_workers(dask, tmp_path):
     assert found == {n: n for n in names}
 
 
+@posix
+def test_workers_of_dask_look_at_themselves_less_often_while_they_grade(dask):
+    from distributed import Client
+
+    from tito.grading.quiet import RARE
+
+    def how_often(dask_worker):
+        callbacks = dask_worker.periodic_callbacks
+        return {name: callbacks[name].callback_time for name in RARE if name in callbacks}
+
+    def looks():
+        with Client(dask, set_as_default=False) as client:
+            return list(client.run(how_often).values())
+
+    before = looks()
+    assert all(found["profile"] < 100 and found["tick"] < 100 for found in before)
+    with cluster(dask) as workers:
+        assert workers.submit(str, (7,)).result() == "7"
+        assert all(found[name] >= RARE[name] for found in looks() for name in found)
+    assert looks() == before
+
+
 @pytest.mark.slow
 @posix
 def test_poison_takes_no_other_along_in_a_dask_cluster(dask):

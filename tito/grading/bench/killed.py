@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,33 +50,39 @@ def killed(
     """Grade the class `whole` in one go, and `torn`, the same class, with a death in the middle."""
     count = len(torn.roster())
     say(f"{count} hand-ins in one go")
-    _finish(_start(whole, module, course, options))
+    with _run(whole, module, course, options) as run:
+        _finish(run)
     say(f"{count} hand-ins, killed after a third")
-    first = _start(torn, module, course, options)
-    while first.poll() is None and _stored(torn, module) < count // 3:
-        time.sleep(LOOK_EVERY)
-    os.kill(first.pid, signal.SIGKILL)
-    first.wait()
+    with _run(torn, module, course, options) as first:
+        while first.poll() is None and _stored(torn, module) < count // 3:
+            time.sleep(LOOK_EVERY)
     kept = {p: p.stat().st_mtime_ns for p in torn.results(module).glob("*.json")}
     say("the same command again")
-    _finish(_start(torn, module, course, options))
+    with _run(torn, module, course, options) as run:
+        _finish(run)
     again = [p for p, before in kept.items() if p.stat().st_mtime_ns != before]
     same = _sheet(whole).read_bytes() == _sheet(torn).read_bytes()
     return Killed(count, len(kept) - len(again), same)
 
 
-def _start(
+@contextmanager
+def _run(
     room: Classroom, module: str, course: Course, options: Sequence[str]
-) -> subprocess.Popen[bytes]:
+) -> Iterator[subprocess.Popen[bytes]]:
+    """`tito grade run`; killed (kill -9) where it still runs in the end."""
     words = ["grade", "run", "--class", str(room.root), "--module", module]
     words += ["--course", str(course.root), "--csv", str(_sheet(room)), *options]
     paths = [str(TITO_HOME), os.environ.get("PYTHONPATH", "")]
-    return subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-m", "tito", *words],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in paths if p)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-    )
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def _finish(process: subprocess.Popen[bytes]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -20,13 +21,19 @@ def require_linux() -> None:
 
 def cpu_seconds() -> float:
     """Of this process and all below it, those that have ended and were waited for included."""
+    return tree_seconds(os.getpid())
+
+
+def tree_seconds(pid: int) -> float:
+    """The same of another process; 0 where it is gone."""
     import psutil
 
     total = 0.0
-    for process in _family():
-        with suppress(psutil.Error):
-            times = process.cpu_times()
-            total += times.user + times.system + times.children_user + times.children_system
+    with suppress(psutil.Error):
+        for process in _family(pid):
+            with suppress(psutil.Error):
+                times = process.cpu_times()
+                total += times.user + times.system + times.children_user + times.children_system
     return total
 
 
@@ -35,7 +42,7 @@ def memory() -> int:
     import psutil
 
     total = 0
-    for process in _family():
+    for process in _family(os.getpid()):
         with suppress(psutil.Error):
             total += process.memory_full_info().pss
     return total
@@ -49,9 +56,9 @@ def peak_here() -> int:
     return 0
 
 
-def _family() -> Iterator:
+def _family(pid: int) -> Iterator:
     import psutil
 
-    me = psutil.Process()
-    yield me
-    yield from me.children(recursive=True)
+    process = psutil.Process(pid)
+    yield process
+    yield from process.children(recursive=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,13 +13,14 @@ from typing import Any
 from tito.course import Course, ModuleRef
 from tito.errors import UserError
 from tito.files import write_atomic
+from tito.grading import book
 from tito.grading.audit.crosscheck import NbGrader
-from tito.grading.batch import Batch
+from tito.grading.batch import Batch, Row
 from tito.grading.bench.processes import cpu_seconds
+from tito.grading.bench.room import make_room
 from tito.grading.bench.synthetic import HONEST, RIGHT, Synthetic
+from tito.grading.collected import Collected
 from tito.grading.executors import local
-from tito.grading.handins import HandIn
-from tito.grading.judge.result import MANUAL
 from tito.notebook import write_ipynb
 from tito.notebook.points import display, exact
 
@@ -58,13 +59,17 @@ class Difference:
 
 @dataclass
 class Versus:
-    """count hand-ins; of nbgrader's command, what it costs to start is not counted as grading."""
+    """count hand-ins; of nbgrader's command, what it costs to start is not counted as grading.
+
+    ours : grading and the grade book, as nbgrader's command does both; book : the latter alone
+    """
 
     count: int = 0
     nbgrader: Spent = field(default_factory=Spent)
     start_up: Spent = field(default_factory=Spent)
     ours: Spent = field(default_factory=Spent)
     differences: list[Difference] = field(default_factory=list)
+    book: Spent = field(default_factory=Spent)
 
     @property
     def warm(self) -> Spent:
@@ -89,6 +94,7 @@ class Versus:
             ("  of that, to start (nothing to do)", self.start_up),
             ("nbgrader autograde, warm", self.warm),
             ("one worker of ours, warm", self.ours),
+            ("  of that, the grade book", self.book),
         ):
             each = spent.cpu / self.count
             yield f"  {name:<36}{spent.wall:7.2f} s {spent.cpu:7.2f} s  {each:7.3f} s"
@@ -107,6 +113,7 @@ class Versus:
             "nbgrader_start_up": self.start_up.to_json(),
             "nbgrader_warm": self.warm.to_json(),
             "ours": self.ours.to_json(),
+            "ours_book": self.book.to_json(),
             "throughput_ratio": round(self.throughput_ratio, 2),
             "cpu_ratio": round(self.cpu_ratio, 2),
             "differences": [str(d) for d in self.differences],
@@ -125,7 +132,7 @@ def versus(
     """Grade the hand-ins with both; `folder` is a scratch folder."""
     found = Versus(len(hand_ins))
     say("one worker of ours")
-    ours = _our_scores(batch, hand_ins, found)
+    ours = our_scores(course, ref, batch, hand_ins, folder, found)
     theirs = _their_scores(course, ref, batch, hand_ins, folder, found, say)
     kinds = {h.student: h.kind for h in hand_ins}
     found.differences = [
@@ -144,27 +151,36 @@ def measured(into: Spent) -> Iterator[None]:
     into.cpu += cpu_seconds() - cpu
 
 
-def _our_scores(batch: Batch, hand_ins: list[Synthetic], found: Versus) -> Scores:
-    scores: Scores = {}
-    with local(1) as workers:
-        assignment = batch.assignment()
-        for _ in batch.stream([_hand_in(_warm_up(hand_ins))], workers, assignment):
-            pass
+def our_scores(
+    course: Course,
+    ref: ModuleRef,
+    batch: Batch,
+    hand_ins: list[Synthetic],
+    folder: Path,
+    found: Versus,
+) -> Scores:
+    """Grade into a class folder and write its grade book, as `tito grade run` does."""
+    warm_up = replace(_warm_up(hand_ins), student=WARM_UP)
+    room, _ = make_room(folder / "ours", ref.name, [warm_up, *hand_ins], course)
+    run = Collected(room, ref.name, batch)
+    with room.lock(), local(1) as workers:
+        run.grade([h for h in run.handins() if h.student == WARM_UP], workers, _nothing)
+        book.write(room, batch.master, run.results, files=batch.files)
         with measured(found.ours):
-            for _, row in batch.stream(map(_hand_in, hand_ins), workers, assignment):
-                for cell in row.result.cells:
-                    if cell.status != MANUAL:
-                        scores[row.student, cell.id] = cell.points
-    return dict(sorted(scores.items()))
+            run.grade(run.waiting(), workers, _nothing)
+            with measured(found.book):
+                book.write(room, batch.master, run.results, files=batch.files)
+    scores = _recorded(room.root, ref.name)
+    return {key: points for key, points in scores.items() if key[0] != WARM_UP}
+
+
+def _nothing(row: Row) -> None:
+    pass
 
 
 def _warm_up(hand_ins: list[Synthetic]) -> Synthetic:
     """One that makes both load all they need."""
     return next((h for h in hand_ins if h.kind == RIGHT), hand_ins[0])
-
-
-def _hand_in(one: Synthetic) -> HandIn:
-    return HandIn(one.student, read=lambda: one.data)
 
 
 def _their_scores(
@@ -176,7 +192,7 @@ def _their_scores(
     found: Versus,
     say: Callable[[str], None],
 ) -> Scores:
-    nbgrader = NbGrader(folder, course, ref.name)
+    nbgrader = NbGrader(folder / "nbgrader", course, ref.name)
     write_atomic(nbgrader.notebook("source"), write_ipynb(batch.master))
     for file in batch.files:
         write_atomic(nbgrader.notebook("source").parent / file.name, file.read_bytes())
@@ -197,7 +213,7 @@ def _their_scores(
     say("nbgrader autograde, with nothing to do")
     with measured(found.start_up):
         _autograde(nbgrader)
-    return _recorded(folder, ref.name)
+    return _recorded(nbgrader.folder, ref.name)
 
 
 def _submit(nbgrader: NbGrader, student: str, data: bytes) -> None:
@@ -213,6 +229,7 @@ def _autograde(nbgrader: NbGrader) -> None:
 def _recorded(folder: Path, name: str) -> Scores:
     from nbgrader.api import Gradebook
 
+    """The points that tests gave, as the grade book has them."""
     scores: Scores = {}
     with Gradebook(f"sqlite:///{folder / 'gradebook.db'}", "audit") as book:
         for submission in book.assignment_submissions(name):
