@@ -44,6 +44,18 @@ def test_threads_one_after_the_other_never_meet():
     assert "2 threads came, one after the other" in failures[1]
 
 
+def test_after_a_meeting_in_vain_the_next_one_is_given_up_sooner(monkeypatch):
+    monkeypatch.setattr("tito.checks.meeting.SECONDS", 0.05)
+    monkeypatch.setattr("tito.checks.meeting.SECONDS_AGAIN", 0.02)
+    monkeypatch.setattr(Meeting, "_one_was_in_vain", False)
+    with pytest.raises(CheckFailed):
+        Meeting(2, seconds=0.01)()  # a test that expects nobody to come says how long it waits
+    assert Meeting(2)._barrier._timeout == 0.05
+    with pytest.raises(CheckFailed):
+        Meeting(2)()
+    assert Meeting(2)._barrier._timeout == 0.02
+
+
 @pytest.mark.parametrize("parties", [1, 0, 2.0, True])
 def test_a_meeting_has_two_parties_or_more(parties):
     with pytest.raises(ValueError, match="two parties"):

@@ -19,22 +19,29 @@ from tito.checks.runtime import current
 
 # A wrong kernel waits that long, once; a right one on a loaded machine needs less by far.
 SECONDS = 5.0
+# Later meetings of a process in which one was in vain: whoever never meets hears of it soon.
+SECONDS_AGAIN = 2.0
 
 
 class Meeting:
     """Called by each of `parties` threads; every call returns once all of them are in it.
 
     parties : threads that have to be in the meeting at the same time
-    seconds : after which nobody else is expected any more
+    seconds : after which nobody else is expected any more; 5, and 2 once a meeting was in vain
 
     It may be used again by the next `parties` callers. The caller that waits in vain, and whoever
     comes later, gets CheckFailed, which ends the student's call.
     """
 
-    def __init__(self, parties: int = 2, seconds: float = SECONDS) -> None:
+    _one_was_in_vain = False
+
+    def __init__(self, parties: int = 2, seconds: float | None = None) -> None:
         if type(parties) is not int or parties < 2:
             raise ValueError(f"a meeting needs two parties or more, not {parties!r}")
         self._parties = parties
+        self._patient = seconds is None
+        if seconds is None:
+            seconds = SECONDS_AGAIN if Meeting._one_was_in_vain else SECONDS
         self._barrier = threading.Barrier(parties, timeout=seconds)
         self._lock = threading.Lock()
         self._workers: set[int] = set()
@@ -46,6 +53,8 @@ class Meeting:
         try:
             return self._barrier.wait()
         except threading.BrokenBarrierError:
+            if self._patient:
+                Meeting._one_was_in_vain = True
             raise CheckFailed.of(self._failure()) from None
 
     @property

@@ -293,6 +293,22 @@ def inner(): return pool.submit(int).result()
                 expect_returns(outer, seconds=0.001)
 
 
+def test_a_callback_that_waits_for_a_call_of_its_own_does_not_count_as_work(fresh):
+    """Its call waits for a worker of the pool, and all of them are in such callbacks."""
+    from tito.grading.limits import Limits
+
+    source = """
+from concurrent.futures import ThreadPoolExecutor
+pool = ThreadPoolExecutor(1)
+def outer(f): return pool.submit(f).result()
+def inner(): return pool.submit(int).result()
+"""
+    with fresh(source, limits=Limits(idle=1.0)) as student:
+        with student.test("inner", "outer") as (inner, outer):
+            with pytest.raises(StudentDied, match="did nothing for 1 s"):
+                outer(lambda: inner())
+
+
 def test_counted_arrays_count_exactly_here(shared):
     runtime = JudgeRuntime(shared.world)
     x = runtime.remote_array(np.arange(5.0), None)

@@ -128,7 +128,7 @@ class Session:
         lane = self._my_lane()
         nonce = os.urandom(8)
         try:
-            with self._lanes.open(lane):
+            with self._lanes.open(lane), self.watch.waiting():
                 self._send_request(["do", lane, nonce], operation, parts, encoder, call)
                 frame = self._wait_for_answer(lane)
             try:

@@ -52,6 +52,7 @@ class Watch:
         self._excess = excess
         self._budgets: dict[int, Budget] = {}
         self._pauses = 0
+        self._here = threading.local()  # .paused: how many pauses this thread is in
         self._lock = threading.Lock()
         self._closed = threading.Event()
         threading.Thread(target=self._run, daemon=True).start()
@@ -69,13 +70,26 @@ class Watch:
     @contextmanager
     def pause(self) -> Iterator[None]:
         """The judge itself works: wall time does not count."""
-        with self._lock:
-            self._pauses += 1
+        self._count(1)
         try:
             yield
         finally:
-            with self._lock:
-                self._pauses -= 1
+            self._count(-1)
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """The judge waits for the process, in the midst of its own work or not: time counts."""
+        own = getattr(self._here, "paused", 0)
+        self._count(-own)
+        try:
+            yield
+        finally:
+            self._count(own)
+
+    def _count(self, pauses: int) -> None:
+        with self._lock:
+            self._pauses += pauses
+            self._here.paused = getattr(self._here, "paused", 0) + pauses
 
     def close(self) -> None:
         self._closed.set()
