@@ -255,8 +255,8 @@ def predict_misses(rows, cols, order, itemsize, line, lines):
     raises TypeError and ValueError as check_count (rows and cols may be 0), ValueError also for
         another order, and for rows or elements that do not end where a line ends
 
-    >>> predict_misses(100, 64, "columns", itemsize=4, line=64, lines=100)
-    400
+    >>> predict_misses(10, 32, "columns", itemsize=4, line=64, lines=12)
+    20
     """
     rows, cols = check_count("rows", rows, minimum=0), check_count("cols", cols, minimum=0)
     itemsize, line = check_count("itemsize", itemsize), check_count("line", line)

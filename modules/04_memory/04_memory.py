@@ -451,7 +451,7 @@ class TracedArray:
 
     def __getitem__(self, index):
         """Report a read of the element, and return it as the array does."""
-        # Hint: self._found does the work for both. 1 line here, 1 in __setitem__, 9 in _found.
+        # Hint: self._found does the work for both. 1 line here, 1 in __setitem__, 12 in _found.
         ### BEGIN SOLUTION
         return self.array[self._found(index, False)]
         ### END SOLUTION
@@ -1270,7 +1270,7 @@ There is nothing in between: one row too many, and the walk falls off a cliff.
 
 # %% nbgrader={"grade": false, "grade_id": "predict_misses", "locked": false, "schema_version": 3, "solution": true, "task": false}
 #| export
-#| forbid: loops, spec
+#| forbid: spec
 def predict_misses(rows, cols, order, itemsize, line, lines):
     """How often a walk over a whole table of numbers misses, without walking.
 
@@ -1283,10 +1283,10 @@ def predict_misses(rows, cols, order, itemsize, line, lines):
     raises TypeError and ValueError as check_count (rows and cols may be 0), ValueError also for
         another order, and for rows or elements that do not end where a line ends
 
-    >>> predict_misses(100, 64, "columns", itemsize=4, line=64, lines=100)
-    400
+    >>> predict_misses(10, 32, "columns", itemsize=4, line=64, lines=12)
+    20
     """
-    # Hint: about 12 lines, most of them the door.
+    # Hint: arithmetic, no walk. About 10 lines, most of them the door.
     ### BEGIN SOLUTION
     rows, cols = check_count("rows", rows, minimum=0), check_count("cols", cols, minimum=0)
     itemsize, line = check_count("itemsize", itemsize), check_count("line", line)
@@ -1393,7 +1393,7 @@ for order in ("row", "Columns", "", 0, None):
 #| measure
 from tito.machine import facts, probes, time_call
 
-levels = [cache for cache in facts().caches if cache.kind != "instruction"]
+levels = facts().caches
 largest = max([cache.size for cache in levels], default=2**25)
 reach = min(max(4 * largest, 2**25), 2**27)
 sizes = [2**k for k in range(14, reach.bit_length())]
