@@ -14,6 +14,7 @@ from tito.machine.caches import Cache, size_text
 SIDE = 2048
 HOPS = 20_000
 NO_CACHES = "the sizes of this machine's caches cannot be read"
+DRAM_CYCLES, L1_CYCLES = 100, 5
 MODEL = {"size": 4096, "line": 64, "ways": 8}
 
 
@@ -95,9 +96,10 @@ def padding_counted() -> Lesson:
 def lines_not_numbers(sizes: dict[str, int]) -> Lesson:
     """x[::4] against x[::16], which touch the same lines."""
     nbytes = sizes.get("memory")
+    where = size_text(nbytes) if nbytes else "memory"
     return timed(
         "lines, not numbers",
-        f"x[::step] += 1 in {size_text(nbytes or 0)}: step 4 / step 16",
+        f"x[::step] += 1 in {where}: step 4 / step 16",
         nearest(
             1,
             below=1 / 4,
@@ -124,15 +126,27 @@ def latencies(caches: tuple[Cache, ...], sizes: dict[str, int]) -> list[Lesson]:
         timed(
             f"latency of {level}",
             f"a hop of a pointer chase: {size_text(nbytes)} / {size_text(nearest_bytes)} ({first})",
-            Band(
-                2**depth,
-                why="a level is built only if it is at least twice as quick as the next one:"
-                f" {level} is {depth} below {first}",
-            ),
+            _from_memory() if level == "memory" else _from_cache(level, depth, first),
             lambda nbytes=nbytes: _two_chases(nbytes, nearest_bytes),
         )
         for depth, (level, nbytes) in enumerate(rest, start=1)
     ]
+
+
+def _from_cache(level: str, depth: int, first: str) -> Band:
+    return Band(
+        2**depth,
+        why="a level is built only if it is at least twice as quick as the next one:"
+        f" {level} is {depth} below {first}",
+    )
+
+
+def _from_memory() -> Band:
+    return Band(
+        DRAM_CYCLES / L1_CYCLES,
+        why="opening a row of DRAM and reading from it take near 30 ns by themselves, some"
+        f" {DRAM_CYCLES} cycles; a hop in the first cache takes 4 or {L1_CYCLES}",
+    )
 
 
 def line_of(caches: tuple[Cache, ...]) -> int:
