@@ -8,6 +8,7 @@ memory with an earlier result" means what it means in one process.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -43,8 +44,8 @@ class Region:
         return self.original is not None and not wire.same_bytes(self.memory, self.original)
 
     def differs(self, array: np.ndarray) -> bool:
-        """Whether the student's code changed these elements."""
-        return self.changed() and not wire.same_bytes(
+        """Whether the student's code changed these elements; ask `changed` first, of all."""
+        return not wire.same_bytes(
             wire.element_bytes(array), wire.element_bytes(self.as_given(array))
         )
 
@@ -152,12 +153,14 @@ class Memory:
 
     def changes(self, given: Given, encoder: wire.Encoder) -> list[list[int]]:
         """[argument, buffer with its elements] of the judge's arrays that were changed."""
-        if not any(region.changed() for region in given.regions):
+        is_changed = cache(Region.changed)  # of each region once: it may be large
+        if not any([is_changed(region) for region in given.regions]):
             return []
         changed = []
         for place, array in enumerate(given.arrays):
             known = self._known.get(id(array))
-            if known is not None and known[2] is not None and known[2].differs(array):
+            region = known[2] if known is not None else None
+            if region is not None and is_changed(region) and region.differs(array):
                 changed.append([place, encoder.attach(wire.element_bytes(array).copy())])
         return changed
 
@@ -213,7 +216,7 @@ class Memory:
         if region.original is None:
             self._mention(region, sent)
             content = encoder.attach(wire.element_bytes(array).copy())
-        elif with_changes and array.size and region.differs(array):
+        elif with_changes and array.size and region.changed() and region.differs(array):
             content = encoder.attach(wire.element_bytes(array).copy())
         return wire.array_node(array, number, region.number, offset, content)
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 
 from tito import forbid
 from tito.errors import Problems, UserError
@@ -148,11 +149,18 @@ def _problem(cell: Cell) -> str | None:
             return wrong
     if unknown := [w for w in _forbidden_sets(cell) if w not in forbid.SETS]:
         return f"no forbid set is called {unknown[0]!r}; there are {', '.join(forbid.SETS)}"
-    if cell.role is Role.TEST:
-        try:
-            ast.parse(without_magics(cell.source))
-        except (SyntaxError, ValueError) as error:
-            return f"this test is no Python: {error}"
+    if cell.role is Role.TEST and (error := _syntax_error(cell.source)):
+        return f"this test is no Python: {error}"
+    return None
+
+
+@lru_cache(maxsize=1024)
+def _syntax_error(source: str) -> str | None:
+    """What Python says against a cell; a master is checked again for each of its hand-ins."""
+    try:
+        ast.parse(without_magics(source))
+    except (SyntaxError, ValueError) as error:
+        return str(error) or type(error).__name__
     return None
 
 

@@ -205,6 +205,8 @@ class World:
         follow a redefinition and survive a fresh process. Plain data is fetched anew each time.
         """
         wanted = list(names)
+        if not wanted:
+            return {}
 
         def decode(answer: Answer) -> dict[str, Any]:
             received = session.memory.receive(answer.frame, Call("", [], {}, set()))
