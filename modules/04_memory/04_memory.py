@@ -183,7 +183,7 @@ print(f"Wasting memory took {100 * (columns - padded) / (columns - rows):.0f} % 
 
 # %% [markdown]
 """
-Nothing in the arithmetic explains this. The processor does not fetch numbers, it fetches *lines* of 64 bytes, keeps the ones it used lately in a small memory of its own, the *cache*, and waits when it asks for one that is not there. Everything in the table above follows from *which* lines are asked for, in *which order*. At the end of this module you will predict it with a pencil, and the fast "wasteful" array will be the least surprising line of all.
+Nothing in the arithmetic explains this. The processor does not fetch numbers, it fetches *lines*, 64 bytes on most machines, keeps the ones it used lately in a small memory of its own, the *cache*, and waits when it asks for one that is not there. Everything in the table above follows from *which* lines are asked for, in *which order*. At the end of this module you will predict it with a pencil, and the fast "wasteful" array will be the least surprising line of all.
 
 **Rules that hold for all kernels of this course.** Arrays are float32 or float64 and so is the result. Inputs are never changed. Empty inputs are no special case: they give what the mathematics says. Counts (a size, a number of ways) are whole numbers, and `True` is none. Wrong types raise `TypeError`, wrong sizes and values `ValueError`, before any work. Each exercise gives you a specification to compare with, `..._spec`; a kernel that calls it earns nothing. The doors come from your own package: `tito export 02 03` puts them there.
 """
@@ -198,7 +198,7 @@ An array is a block of bytes and two tuples. The *shape* says how many elements 
 
 bytes after element `[0, 0]`. That is all. Transposing an array exchanges its strides, reversing it makes one negative, and no element moves.
 
-Memory travels to the processor in lines of 64 bytes that begin at multiples of 64. Ask for one float32 and its neighbours in the line come too, 16 of them in all, whether you want them or not.
+Memory travels to the processor in lines that begin at multiples of their length: 64 bytes on most processors, 128 on some. This module counts in 64. Ask for one float32 and its neighbours in the line come too, 16 of them in all, whether you want them or not.
 
 <img alt="A table of 4 rows with 16 numbers of 8 bytes each. Each row is two cache lines, drawn in two colours. An arrow along the first row passes 16 numbers and 2 lines. An arrow down the first column passes 4 numbers and 4 lines." src="data:image/svg+xml;utf8,<svg xmlns='http://www.w3.org/2000/svg' width='640' height='206' viewBox='0 0 640 206' font-family='sans-serif' font-size='14'><title>Cache lines of a small array</title>
 <path d='M57 35h222v26h-222zM57 65h222v26h-222zM57 95h222v26h-222zM57 125h222v26h-222z' fill='rgb(86,180,233)'/>
@@ -406,7 +406,7 @@ The surprise of this cell: up to a step of 16 you touch ever fewer numbers and p
 How do you know in which order a loop nest walks through memory? You could think. You could also let the array report: a `TracedArray` looks like an array to whoever reads and writes single elements, and tells a function `touch` about every access.
 
     seen = []
-    t = TracedArray(a, touch=lambda address, is_write: seen.append((address, is_write)))
+    t = TracedArray(a, touch=lambda *access: seen.append(access))
     t[1, 2]            # seen: [(the address of a[1, 2], False)]
     t[0, 0] = 5.0      # and (the address of a[0, 0], True); a[0, 0] is 5.0 now
 
@@ -1253,7 +1253,7 @@ else:
 
 # %% [markdown]
 """
-The compiled loops come out of a *sealed box*: they are the two loop nests that you have just written, translated into machine instructions (`tito.machine.probes`; you open such boxes in 07). In Python the order hardly shows: one turn of a Python loop takes longer than a miss. The faster the code, the more the order decides.
+The compiled loops come out of a *sealed box*: they are the two loop nests that you have just written, translated into machine instructions (`tito.machine.probes`; you open such boxes in 07). In Python the order hardly shows: one turn of the loop takes as long as a miss, or longer. The faster the code, the more the order decides.
 
 ## Exercise 5: How often will it miss?
 
