@@ -55,7 +55,7 @@ def blocked_transpose_loops(a, out, block):
     """
     m, n = check_float_array("a", a, ndim=2)
     block = check_count("block", block)
-    out = check_out(out, (n, m), a)
+    out = check_out(out, a.shape[::-1], a)
     for i0, i1 in block_ranges(m, block):
         for j0, j1 in block_ranges(n, block):
             for i in range(i0, i1):
@@ -83,7 +83,7 @@ def blocked_transpose(a, block=64, out=None):
     """
     m, n = check_float_array("a", a, ndim=2)
     block = check_count("block", block)
-    out = check_out(out, (n, m), a)
+    out = check_out(out, a.shape[::-1], a)
     for i0, i1 in block_ranges(m, block):
         for j0, j1 in block_ranges(n, block):
             out[j0:j1, i0:i1] = a[i0:i1, j0:j1].T
@@ -120,9 +120,9 @@ def cache_friendly_matmul(a, b, block_size=32, out=None):
             for j0, j1 in block_ranges(n, block_size):
                 for i in range(i0, i1):
                     for j in range(j0, j1):
-                        total = out[i, j]
+                        total = float(out[i, j])
                         for p in range(p0, p1):
-                            total += a[i, p] * b[p, j]
+                            total += float(a[i, p]) * float(b[p, j])
                         out[i, j] = total
     return out
 
@@ -168,8 +168,8 @@ def choose_block_size(cache_bytes, itemsize=4, arrays=3, line=64):
     returns an int; one line's worth of elements, at least 1, where not even that fits
     raises TypeError and ValueError as check_count, for each of the four
 
-    >>> choose_block_size(2048)
-    16
+    >>> choose_block_size(32768)
+    48
     """
     counts = {"cache_bytes": cache_bytes, "itemsize": itemsize, "arrays": arrays, "line": line}
     cache_bytes, itemsize, arrays, line = (check_count(*item) for item in counts.items())

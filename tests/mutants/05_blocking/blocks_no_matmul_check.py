@@ -1,0 +1,20 @@
+"""Does not look whether the sizes fit."""
+
+EXERCISE = "blocked_matmul"
+FAILS_IN = "blocked_matmul-test"
+PHRASE = "check_matmul"
+SOURCE = """\
+def blocked_matmul(a, b, block_size=64, out=None):
+    check_float_array("a", a, ndim=2)
+    check_float_array("b", b, ndim=2, dtype=a.dtype)
+    m, n = a.shape[0], b.shape[1]
+    k = min(a.shape[1], b.shape[0])
+    block_size = check_count("block_size", block_size)
+    out = check_out(out, (m, n), a, b)
+    out[...] = 0
+    for i0, i1 in block_ranges(m, block_size):
+        for j0, j1 in block_ranges(n, block_size):
+            for p0, p1 in block_ranges(k, block_size):
+                out[i0:i1, j0:j1] += a[i0:i1, p0:p1] @ b[p0:p1, j0:j1]
+    return out
+"""

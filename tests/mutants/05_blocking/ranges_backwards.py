@@ -1,0 +1,10 @@
+"""Lists the blocks from the last to the first."""
+
+EXERCISE = "block_ranges"
+FAILS_IN = "block_ranges-test"
+PHRASE = "one after another"
+SOURCE = """\
+def block_ranges(n, block):
+    n, block = check_count("n", n, minimum=0), check_count("block", block)
+    return [(start, min(start + block, n)) for start in range(0, n, block)][::-1]
+"""

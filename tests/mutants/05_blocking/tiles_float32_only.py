@@ -1,0 +1,17 @@
+"""Rounds every element to float32."""
+
+EXERCISE = "blocked_transpose_loops"
+FAILS_IN = "blocked_transpose_loops-hidden"
+PHRASE = "both dtypes"
+SOURCE = """\
+def blocked_transpose_loops(a, out, block):
+    m, n = check_float_array("a", a, ndim=2)
+    block = check_count("block", block)
+    out = check_out(out, a.shape[::-1], a)
+    for i0, i1 in block_ranges(m, block):
+        for j0, j1 in block_ranges(n, block):
+            for i in range(i0, i1):
+                for j in range(j0, j1):
+                    out[j, i] = np.float32(a[i, j])
+    return out
+"""

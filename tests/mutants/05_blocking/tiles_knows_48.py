@@ -1,0 +1,19 @@
+"""Works in tiles for 48 x 48 only."""
+
+EXERCISE = "blocked_transpose_loops"
+FAILS_IN = "blocked_transpose_loops-misses-hidden"
+PHRASE = "need tiles on both axes as well"
+SOURCE = """\
+def blocked_transpose_loops(a, out, block):
+    m, n = check_float_array("a", a, ndim=2)
+    block = check_count("block", block)
+    if (m, n) != (48, 48):
+        block = max(m, n, 1)
+    out = check_out(out, a.shape[::-1], a)
+    for i0, i1 in block_ranges(m, block):
+        for j0, j1 in block_ranges(n, block):
+            for i in range(i0, i1):
+                for j in range(j0, j1):
+                    out[j, i] = a[i, j]
+    return out
+"""

@@ -1,0 +1,15 @@
+"""Moves each tile, and does not turn it."""
+
+EXERCISE = "blocked_transpose"
+FAILS_IN = "blocked_transpose-test"
+PHRASE = ".T is missing"
+SOURCE = """\
+def blocked_transpose(a, block=64, out=None):
+    m, n = check_float_array("a", a, ndim=2)
+    block = check_count("block", block)
+    out = check_out(out, a.shape[::-1], a)
+    for i0, i1 in block_ranges(m, block):
+        for j0, j1 in block_ranges(n, block):
+            out[j0:j1, i0:i1] = a[i0:i1, j0:j1]
+    return out
+"""
