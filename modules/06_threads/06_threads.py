@@ -534,7 +534,7 @@ def check_order(got, want, function="run_threads"):
             "results in the order of the items: keep the futures in a list, ask them in turn",
         )
     hint = "one result for each item, in the order of the items"
-    expect_equal(got, want, case="results", hint=hint)
+    expect_equal(got, want, case=f"of {function}", hint=hint)
 
 
 def never_more_than(most):
@@ -1113,14 +1113,14 @@ except TypeError as error:
         raise
     advice = "pass the function and its argument apart: submit(operation, x), map(operation, batch)"
     refuse("parallel_batch_processing", f"{error}: you called it yourself", advice)
+late = parallel_batch_processing([0, 1, 2, 3, 4, 5], late_first_item(), 2)
+check_order(late, [0, 10, 20, 30, 40, 50], "parallel_batch_processing")
 expect_equal(got, [3, None, 2], hint="a list; None is a result like others: it keeps its place")
 expect_equal(parallel_batch_processing([], measured), [], hint="an empty batch gives []")
 batch = [ramp(3), ramp(2, 4), ramp(1), ramp(5, seed=1), ramp(2, 2), ramp(6)]
 want = [float(x.sum()) for x in batch]
 got = expect_unchanged(parallel_batch_processing, batch, measured, 2)
 check_order(got, want, "parallel_batch_processing")
-got = parallel_batch_processing([0, 1, 2, 3, 4, 5], late_first_item(), 2)
-check_order(got, [0, 10, 20, 30, 40, 50], "parallel_batch_processing")
 expect_raises(
     ZeroDivisionError,
     parallel_batch_processing,

@@ -1,0 +1,14 @@
+"""Counts in float64."""
+
+EXERCISE = "parallel_histogram"
+FAILS_IN = "parallel_histogram-test"
+PHRASE = "float64"
+SOURCE = """\
+def parallel_histogram(x, bins, num_workers=4, kernel=count_into):
+    n = check_labels(x, bins)
+    workers = worker_count(num_workers, n)
+    bands = split(n, workers)
+    private = np.zeros((len(bands), bins))
+    run_threads(lambda i: kernel(x[bands[i]], private[i]), range(len(bands)), workers)
+    return private.sum(axis=0)
+"""

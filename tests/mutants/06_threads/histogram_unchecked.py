@@ -1,0 +1,14 @@
+"""No door: -1 counts as the last bin."""
+
+EXERCISE = "parallel_histogram"
+FAILS_IN = "parallel_histogram-test"
+PHRASE = "begin with check_labels"
+SOURCE = """\
+def parallel_histogram(x, bins, num_workers=4, kernel=count_into):
+    n = x.size
+    workers = worker_count(num_workers, n)
+    bands = split(n, workers)
+    private = np.zeros((len(bands), bins), np.int64)
+    run_threads(lambda i: kernel(x[bands[i]], private[i]), range(len(bands)), workers)
+    return private.sum(axis=0)
+"""

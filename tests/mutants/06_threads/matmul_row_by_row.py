@@ -1,0 +1,15 @@
+"""A task for every row."""
+
+EXERCISE = "parallel_matmul"
+FAILS_IN = "parallel_matmul-work"
+PHRASE = "one band of rows for each worker"
+SOURCE = """\
+def parallel_matmul(a, b, num_workers=4, out=None, kernel=np.matmul):
+    m, _, n = check_matmul(a, b)
+    out = check_out(out, (m, n), a, b)
+    workers = worker_count(num_workers, m)
+
+    bands = split(m, m) if m else []
+    run_threads(lambda rows: kernel(a[rows], b, out=out[rows]), bands, workers)
+    return out
+"""

@@ -1,0 +1,20 @@
+"""As many bands as workers were asked for, not as there are."""
+
+EXERCISE = "parallel_relu"
+FAILS_IN = "parallel_relu-hidden"
+PHRASE = "worker_count says how many those are"
+SOURCE = """\
+def parallel_relu(x, num_workers=4, out=None, kernel=vectorized_relu, min_size=32768):
+    check_float_array("x", x, ndim=None)
+    workers = worker_count(num_workers, x.size)
+    out = check_out(out, x.shape, x)
+    if x.size < min_size:
+        workers = 1
+    flat = x.flags.c_contiguous and out.flags.c_contiguous
+    source, target = (x.reshape(-1), out.reshape(-1)) if flat else (x, out)
+
+    count = 1 if workers == 1 or num_workers is None else num_workers
+    bands = split(len(source), count)
+    run_threads(lambda band: kernel(source[band], out=target[band]), bands, workers)
+    return out
+"""

@@ -1,0 +1,18 @@
+"""Flattens any out: that of one in Fortran order is a copy."""
+
+EXERCISE = "parallel_relu"
+FAILS_IN = "parallel_relu-test"
+PHRASE = "out itself was never written"
+SOURCE = """\
+def parallel_relu(x, num_workers=4, out=None, kernel=vectorized_relu, min_size=32768):
+    check_float_array("x", x, ndim=None)
+    workers = worker_count(num_workers, x.size)
+    out = check_out(out, x.shape, x)
+    if x.size < min_size:
+        workers = 1
+
+    source, target = x.reshape(-1), out.reshape(-1)
+    bands = split(len(source), workers)
+    run_threads(lambda band: kernel(source[band], out=target[band]), bands, workers)
+    return out
+"""

@@ -1,0 +1,20 @@
+"""The result is float64."""
+
+EXERCISE = "parallel_relu"
+FAILS_IN = "parallel_relu-test"
+PHRASE = "float64"
+SOURCE = """\
+def parallel_relu(x, num_workers=4, out=None, kernel=vectorized_relu, min_size=32768):
+    check_float_array("x", x, ndim=None)
+    workers = worker_count(num_workers, x.size)
+    if out is None and x.dtype == np.float32:
+        x = x.astype(np.float64)
+    out = check_out(out, x.shape, x)
+    if x.size < min_size:
+        workers = 1
+    flat = x.flags.c_contiguous and out.flags.c_contiguous
+    source, target = (x.reshape(-1), out.reshape(-1)) if flat else (x, out)
+    bands = split(len(source), workers)
+    run_threads(lambda band: kernel(source[band], out=target[band]), bands, workers)
+    return out
+"""

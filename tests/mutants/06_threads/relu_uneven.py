@@ -1,0 +1,23 @@
+"""The rest goes to the last band."""
+
+EXERCISE = "parallel_relu"
+FAILS_IN = "parallel_relu-work"
+PHRASE = "elements for the busiest of four workers"
+SOURCE = """\
+def parallel_relu(x, num_workers=4, out=None, kernel=vectorized_relu, min_size=32768):
+    check_float_array("x", x, ndim=None)
+    workers = worker_count(num_workers, x.size)
+    out = check_out(out, x.shape, x)
+    if x.size < min_size:
+        workers = 1
+    flat = x.flags.c_contiguous and out.flags.c_contiguous
+    source, target = (x.reshape(-1), out.reshape(-1)) if flat else (x, out)
+
+    size = max(1, len(source) // workers)
+    starts = range(0, size * min(workers, len(source)), size)
+    bands = [slice(start, start + size) for start in starts]
+    if bands:
+        bands[-1] = slice(bands[-1].start, len(source))
+    run_threads(lambda band: kernel(source[band], out=target[band]), bands, workers)
+    return out
+"""

@@ -1,0 +1,20 @@
+"""The pool chooses how many threads it has."""
+
+EXERCISE = "run_threads"
+FAILS_IN = "run_threads-test"
+PHRASE = "3 threads at the same time, 2 are allowed"
+SOURCE = """\
+def worker_count(num_workers, tasks):
+    cores = usable_cores()
+    asked = cores if num_workers is None else check_count("num_workers", num_workers)
+    return max(1, min(asked, tasks, 4 * cores))
+
+
+def run_threads(func, items, num_workers=None):
+    workers = worker_count(num_workers, len(items))
+    if workers == 1:
+        return [func(item) for item in items]
+
+    with ThreadPoolExecutor() as pool:
+        return list(pool.map(func, items))
+"""

@@ -1,0 +1,20 @@
+"""Drops results that are None."""
+
+EXERCISE = "run_threads"
+FAILS_IN = "run_threads-hidden"
+PHRASE = "None is a result as well"
+SOURCE = """\
+def worker_count(num_workers, tasks):
+    cores = usable_cores()
+    asked = cores if num_workers is None else check_count("num_workers", num_workers)
+    return max(1, min(asked, tasks, 4 * cores))
+
+
+def run_threads(func, items, num_workers=None):
+    workers = worker_count(num_workers, len(items))
+    if workers == 1:
+        return [func(item) for item in items]
+
+    with ThreadPoolExecutor(workers) as pool:
+        return [result for result in pool.map(func, items) if result is not None]
+"""

@@ -1,0 +1,28 @@
+"""A lock around func: only one thread is in it at a time."""
+
+EXERCISE = "run_threads"
+FAILS_IN = "run_threads-test"
+PHRASE = "items never ran at the same time"
+SOURCE = """\
+def worker_count(num_workers, tasks):
+    cores = usable_cores()
+    asked = cores if num_workers is None else check_count("num_workers", num_workers)
+    return max(1, min(asked, tasks, 4 * cores))
+
+
+def run_threads(func, items, num_workers=None):
+    workers = worker_count(num_workers, len(items))
+    if workers == 1:
+        return [func(item) for item in items]
+
+    import threading
+
+    lock = threading.Lock()
+
+    def guarded(item):
+        with lock:
+            return func(item)
+
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(guarded, items))
+"""

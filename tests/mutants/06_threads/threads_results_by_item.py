@@ -1,0 +1,21 @@
+"""Keeps results in a dictionary by item: lists are no keys, equal items are one."""
+
+EXERCISE = "run_threads"
+FAILS_IN = "run_threads-hidden"
+PHRASE = "no more than were asked for"
+SOURCE = """\
+def worker_count(num_workers, tasks):
+    cores = usable_cores()
+    asked = cores if num_workers is None else check_count("num_workers", num_workers)
+    return max(1, min(asked, tasks, 4 * cores))
+
+
+def run_threads(func, items, num_workers=None):
+    workers = worker_count(num_workers, len(items))
+    if workers == 1:
+        return [func(item) for item in items]
+
+    with ThreadPoolExecutor(workers) as pool:
+        futures = {str(item): pool.submit(func, item) for item in items}
+        return [future.result() for future in futures.values()]
+"""

@@ -1,0 +1,21 @@
+"""A single item is done before the number of workers is looked at."""
+
+EXERCISE = "run_threads"
+FAILS_IN = "run_threads-hidden"
+PHRASE = "also for a single item"
+SOURCE = """\
+def worker_count(num_workers, tasks):
+    cores = usable_cores()
+    asked = cores if num_workers is None else check_count("num_workers", num_workers)
+    return max(1, min(asked, tasks, 4 * cores))
+
+
+def run_threads(func, items, num_workers=None):
+    if len(items) == 1:
+        return [func(items[0])]
+    workers = worker_count(num_workers, len(items))
+    if workers == 1:
+        return [func(item) for item in items]
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(func, items))
+"""
