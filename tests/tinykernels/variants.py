@@ -1,15 +1,23 @@
 """All variants of each kernel, by name. A later module adds its own to these tables."""
 
-from tinykernels import loops, memory, vectorized
+from functools import partial
+
+from tinykernels import blocking, loops, memory, parallel, vectorized
 
 RELU = {
     "relu_loops": loops.relu_loops,
     "vectorized_relu": vectorized.vectorized_relu,
+    "parallel_relu": partial(parallel.parallel_relu, num_workers=3, min_size=0),
 }
 MATMUL = {
     "matmul_loops": loops.matmul_loops,
     "matmul_baseline": vectorized.matmul_baseline,
     "vectorized_matmul": vectorized.vectorized_matmul,
+    "cache_friendly_matmul": blocking.cache_friendly_matmul,
+    "cache_friendly_matmul in blocks of 2": partial(blocking.cache_friendly_matmul, block_size=2),
+    "blocked_matmul": blocking.blocked_matmul,
+    "blocked_matmul in blocks of 2": partial(blocking.blocked_matmul, block_size=2),
+    "parallel_matmul": partial(parallel.parallel_matmul, num_workers=3),
 }
 SOFTMAX = {
     "softmax_loops": loops.softmax_loops,
