@@ -1613,7 +1613,9 @@ def check_counts(got, x, bins, likely=None):
         ),
         "the private counts were never added up": lambda: np.zeros_like(want),
     }
-    expect_equal(got, want, likely=causes, hint=hint, case=f"x ({x.size},), bins={bins}")
+    expect_equal(
+        got, want, likely=causes, hint=hint, case=f"of parallel_histogram, x ({x.size},), {bins=}"
+    )
 
 
 # %% nbgrader={"grade": false, "grade_id": "parallel_histogram", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -2028,7 +2030,7 @@ for name, kernels in {
             answers[name] = network(*kernels)
             wall, cpu = spent(ten_times, *kernels)
     except NotImplementedError as error:
-        print(f"{name:18}left out: {error or 'not written yet'}")
+        print(f"{name:18}left out: {str(error) or 'not written yet'}")
         continue
     right = 100 * np.mean((answers[name][:, 1] > 0.5) == inside)
     print(f"{name:18}{wall * 100:8.2f} ms on the wall{cpu * 100:9.2f} ms CPU", end="")
