@@ -59,6 +59,9 @@ def _search(cells: dict[str, str], running: str, names: frozenset[str]) -> list:
     home: dict[str, str] = {}
     for label, source in cells.items():
         home |= dict.fromkeys(bound(source)[0] & names, label)
+    # A notebook does not know its given cells; those that the package is built from are exported.
+    exported = [label for label, source in cells.items() if _is_exported(source)]
+    given = set(exported) - set(home.values())
     findings = []
     for label in dict.fromkeys(home.values()):
         words = [w for d in directives(cells[label]) if d.name == "forbid" for w in d.words]
@@ -67,8 +70,14 @@ def _search(cells: dict[str, str], running: str, names: frozenset[str]) -> list:
         if sets:
             others = [source for where, source in cells.items() if where not in home.values()]
             specs = specifications([running], others) if "spec" in sets else ()
-            findings += find(cells, sorted(roots), sets, label, specs, package)
+            findings += find(cells, sorted(roots), sets, label, specs, package, given)
     return findings
+
+
+def _is_exported(source: str) -> bool:
+    from tito.notebook import directives
+
+    return any(d.name == "export" for d in directives(source))
 
 
 def _package() -> dict[str, str]:

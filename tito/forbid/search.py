@@ -25,6 +25,7 @@ def find(
     start: str | None = None,
     specs: Iterable[str] = (),
     package: Mapping[str, str] | None = None,
+    given: Iterable[str] = (),
 ) -> list[Finding]:
     """The forbidden routes that the functions named in `roots` reach.
 
@@ -38,6 +39,7 @@ def find(
     specs   : names that the set "spec" forbids beside those with its suffix
     package : the modules that cells import from, by dotted name (read_package); what is imported
               from them is followed like a helper
+    given   : labels of the master's own cells: one that makes kernels out of texts hides nothing
 
     >>> find({"cell 1": "def f(a, b):\\n    return a @ b"}, ["f"], ["blas"])
     [Finding(label='cell 1', line=2, route='a @ b', set='blas', via=('f',))]
@@ -48,10 +50,12 @@ def find(
         raise ValueError(f"no forbid set is called {unknown[0]!r}; there are {', '.join(SETS)}")
     cells = [read_cell(label, source) for label, source in sources.items()]
     names = Names(cells, _package(tuple(sorted((package or {}).items()))))
-    search = _Search(names, sets, start_index(cells, set(roots), start), frozenset(specs))
+    given = frozenset(given)
+    search = _Search(names, sets, start_index(cells, set(roots), start), frozenset(specs), given)
     search.look_at_patches()
     search.run(roots)
-    found = [*search.findings.values(), *_unreadable_cells(cells, sets)]
+    theirs = [cell for cell in cells if cell.label not in given]
+    found = [*search.findings.values(), *_unreadable_cells(theirs, sets)]
     order = {cell.label: i for i, cell in enumerate(cells)}
     home = cells[search.start].label if cells else None
     return sorted(found, key=lambda f: (f.label != home, order[f.label], f.line, f.route))
@@ -92,8 +96,10 @@ class _Search:
         sets: list[str],
         start: int,
         specs: frozenset[str] = frozenset(),
+        given: frozenset[str] = frozenset(),
     ) -> None:
         self.specs = specs
+        self._given = given
         self.cells = cells = names.cells
         self.sets = sets
         self.start = start
@@ -305,6 +311,7 @@ class _Search:
     def _report_path(self, node: ast.AST, path: str, scope: Scope, via: tuple[str, ...]) -> None:
         library = path.split(".")[0]
         unreadable = path in hiding.UNREADABLE or library in hiding.UNREADABLE_LIBRARIES
+        unreadable = unreadable and self.cells[scope.cell].label not in self._given
         if self._writes and not hiding.is_installed(library):
             unreadable = True  # a module that a cell wrote itself
         self._report(node, scope, via, lambda s: unreadable or names_function(s, path), path)

@@ -347,7 +347,8 @@ def forbidden(plan: Plan, package: Mapping[str, str] | None = None) -> dict[int,
             continue  # no test of its own: nothing that a route could earn
         specs = _specifications(plan, exercise) if "spec" in exercise.forbid else ()
         names = sorted(exercise.names)
-        findings = forbid.find(sources, names, exercise.forbid, start, specs, package)
+        given = {s.label for s in plan.steps if isinstance(s, Step) and s.kind == "given"}
+        findings = forbid.find(sources, names, exercise.forbid, start, specs, package, given)
         if findings:
             first = findings[0]
             found[exercise.position] = tidy(

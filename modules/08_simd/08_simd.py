@@ -1,0 +1,1961 @@
+# ---
+# jupyter:
+#   jupytext:
+#     cell_markers: '"""'
+#     cell_metadata_filter: nbgrader,tags,jupyter,-all
+#     comment_magics: false
+#     formats: ipynb,py:percent
+#     notebook_metadata_filter: kernelspec,jupytext
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+"""
+# 08 SIMD: your own GEMM beside OpenBLAS
+
+| | |
+|---|---|
+| hours | 6 |
+| difficulty | 5 of 5 |
+| needs | 02_loops, 05_blocking; Numba as in 07_numba |
+| code goes to | `tinykernels/simd/` (vec, microkernel, packing, gemm) |
+| points | 44 by tests, 6 by hand |
+
+After this module you can
+
+- write a kernel in vector registers, in Python syntax, and know how many registers it takes;
+- say how many independent sums a core needs to be busy, and why;
+- pack matrices so that the innermost loop reads memory in one straight line;
+- put the five loops of a modern BLAS around that kernel, and leave them out where they cost more than they bring.
+
+At the end `gemm(a, b)` multiplies float32 matrices of any shape, beside the library that NumPy calls.
+
+*The text of this module is licensed CC BY 4.0, its code Apache-2.0, by the TinyKernels authors.*
+"""
+
+# %%
+try:
+    import tito.here  # the package of this course folder comes first; prints nothing
+except ModuleNotFoundError:
+    raise ImportError(
+        "This notebook runs in a Python that does not know this course: choose the course's "
+        "kernel (Kernel, Change Kernel), or run `tito doctor` in a terminal."
+    ) from None
+
+# %% [markdown]
+"""
+## An instruction set to read once
+
+A vector register holds `VL` floats: 16 with AVX-512, 8 with AVX2, 4 elsewhere. Numba has no such type, and its compiler decides by itself what becomes a vector. The next cell adds the type and seven operations, each a few lines. You need not know how they are made; you need this table:
+
+| call | gives |
+|---|---|
+| `vzero()` | `VL` zeros |
+| `vload(x, i)` | the `VL` floats of `x` from its `i`-th on |
+| `vbcast(x, i)` | the `i`-th float of `x`, `VL` times |
+| `vsplat(f)` | the number `f`, `VL` times |
+| `vadd(u, v)` | the sum, lane by lane |
+| `vfma(u, v, w)` | `u * v + w`, lane by lane, one instruction |
+| `vstore(x, i, v)` | writes `v` over the `VL` floats of `x` from its `i`-th on |
+
+`x` is a contiguous float32 array with any number of axes, and `i` counts its floats in the order in which they lie in memory: `i = 0` is the first. **Nobody looks whether `i` is inside the array.** Like in C, a load behind the end reads what is there, and a store behind the end destroys it.
+
+Two numbers of your CPU come with them: `VL`, and `REGISTERS`, how many vector registers there are.
+"""
+
+# %% jupyter={"source_hidden": true}
+#| default_exp simd.gemm
+#| export simd.vec
+"""Vector registers for Numba: a type that holds VL floats, and what can be done with them.
+
+LLVM, Numba's compiler, knows vectors: the type <16 x float> is one register with AVX-512, and on
+a CPU with narrower ones LLVM would take several. Each function here is an "intrinsic": instead of
+a body it has a function `emit` that writes LLVM instructions into the kernel that calls it.
+"""
+
+import llvmlite.binding as llvm
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils, config
+from numba.core.errors import TypingError
+from numba.extending import intrinsic, models, register_model
+
+# Sums may be reordered and products fused, but NaN and infinity keep their meaning.
+kernel = njit(error_model="numpy", fastmath={"reassoc", "contract"})
+
+
+def cpu_features():
+    """Names of the CPU features that Numba compiles for; NUMBA_CPU_FEATURES can take some away."""
+    if config.CPU_FEATURES is not None:
+        return {part[1:] for part in config.CPU_FEATURES.split(",") if part.startswith("+")}
+    try:
+        found = llvm.get_host_cpu_features()
+    except RuntimeError:
+        return set()
+    return {name for name, there in found.items() if there and _allowed(name)}
+
+
+def _allowed(name):
+    return config.ENABLE_AVX or not name.startswith("avx")
+
+
+def vector_unit(features):
+    """(floats in a register, registers) of a CPU with these features.
+
+    >>> vector_unit({"avx2", "fma"})
+    (8, 16)
+    """
+    if "avx512f" in features:
+        return 16, 32
+    if {"avx2", "fma"} <= features:
+        return 8, 16
+    return 4, 32 if "neon" in features else 16
+
+
+VL, REGISTERS = vector_unit(cpu_features())
+_FLOATS = ir.VectorType(ir.FloatType(), VL)
+
+
+class Vec(types.Type):
+    """The Numba type of a vector register."""
+
+    def __init__(self):
+        super().__init__(name=f"Vec({VL})")
+
+
+_vec = Vec()
+
+
+@register_model(Vec)
+class _VecModel(models.PrimitiveModel):
+    """A Vec is kept as LLVM's own vector, so that it lives in a register."""
+
+    def __init__(self, manager, numba_type):
+        super().__init__(manager, numba_type, _FLOATS)
+
+
+def _check_array(x):
+    """TypingError unless a kernel may address the floats of x one after the other."""
+    if not (isinstance(x, types.Array) and x.dtype == types.float32 and x.layout == "C"):
+        raise TypingError(f"vectors are loaded from contiguous float32 arrays, not from {x}")
+
+
+def _address(context, builder, array_type, x, i, pointer=None):
+    """Where the i-th float of x lies; as another kind of pointer if one is given."""
+    data = context.make_array(array_type)(context, builder, x).data
+    place = builder.gep(data, [i])
+    return builder.bitcast(place, pointer) if pointer else place
+
+
+def _in_all_lanes(builder, number):
+    """The number put into lane 0, and lane 0 into all others."""
+    lane, anything = ir.IntType(32), ir.Constant(_FLOATS, ir.Undefined)
+    first = builder.insert_element(anything, number, ir.Constant(lane, 0))
+    every_lane_from_0 = ir.Constant(ir.VectorType(lane, VL), None)
+    return builder.shuffle_vector(first, anything, every_lane_from_0)
+
+
+@intrinsic
+def vzero(typing):
+    """VL zeros."""
+
+    def emit(context, builder, signature, args):
+        return ir.Constant(_FLOATS, None)
+
+    return _vec(), emit
+
+
+# A load or store without align=4 would be one that faults unless the address is a multiple of the
+# register's width.
+@intrinsic
+def vload(typing, x, i):
+    """The VL floats of x from its i-th on."""
+    _check_array(x)
+
+    def emit(context, builder, signature, args):
+        place = _address(context, builder, signature.args[0], *args, _FLOATS.as_pointer())
+        return builder.load(place, align=4)
+
+    return _vec(x, types.intp), emit
+
+
+@intrinsic
+def vstore(typing, x, i, v):
+    """Write v over the VL floats of x from its i-th on."""
+    _check_array(x)
+    if not x.mutable:
+        raise TypingError("x is read-only")
+
+    def emit(context, builder, signature, args):
+        x, i, v = args
+        place = _address(context, builder, signature.args[0], x, i, _FLOATS.as_pointer())
+        builder.store(v, place, align=4)
+        return context.get_dummy_value()
+
+    return types.void(x, types.intp, _vec), emit
+
+
+@intrinsic
+def vbcast(typing, x, i):
+    """The i-th float of x in all VL lanes."""
+    _check_array(x)
+
+    def emit(context, builder, signature, args):
+        number = builder.load(_address(context, builder, signature.args[0], *args))
+        return _in_all_lanes(builder, number)
+
+    return _vec(x, types.intp), emit
+
+
+@intrinsic
+def vsplat(typing, number):
+    """A number in all VL lanes."""
+
+    def emit(context, builder, signature, args):
+        return _in_all_lanes(builder, args[0])
+
+    return _vec(types.float32), emit
+
+
+@intrinsic
+def vadd(typing, u, v):
+    """u + v, lane by lane."""
+
+    def emit(context, builder, signature, args):
+        return builder.fadd(*args)
+
+    return _vec(_vec, _vec), emit
+
+
+@intrinsic
+def vfma(typing, u, v, w):
+    """u * v + w, lane by lane: one instruction where the CPU has it, two where not."""
+
+    def emit(context, builder, signature, args):
+        shape = ir.FunctionType(_FLOATS, [_FLOATS] * 3)
+        name = f"llvm.fmuladd.v{VL}f32"
+        return builder.call(cgutils.get_or_insert_function(builder.module, shape, name), args)
+
+    return _vec(_vec, _vec, _vec), emit
+
+
+# %% jupyter={"source_hidden": true}
+#| export
+import functools
+
+import numpy as np
+
+from tinykernels.loops import check_count, check_float_array, check_matmul
+from tinykernels.vectorized import check_out
+
+# %% jupyter={"source_hidden": true}
+#| export simd.microkernel
+import ast
+import functools
+import linecache
+
+# %% jupyter={"source_hidden": true}
+#| export simd.packing
+import math
+
+# %% jupyter={"source_hidden": true}
+# Given: what the tests and measurements below use.
+from functools import partial
+
+from tito.checks import (
+    claim,
+    expect_close,
+    expect_equal,
+    expect_fresh,
+    expect_raises,
+    expect_unchanged,
+    points,
+    rng,
+    speed,
+)
+
+
+def ramp(*shape, seed=0, dtype=np.float32):
+    """Quarters from -3.75 to 3.75 in mixed order: exact in float32 and float64."""
+    steps = 7 * np.arange(math.prod(shape)) + 5 * seed
+    return ((steps % 31 - 15) / 4).astype(dtype).reshape(shape)
+
+
+def layouts(x):
+    """(name, array) pairs: the values of x in every layout that a caller may hand in."""
+    every_second = (slice(1, None, 2),) * x.ndim
+    stepped = np.full([2 * n + 1 for n in x.shape], 99, x.dtype)[every_second]
+    stepped[...] = x
+    inside = np.full([n + 3 for n in x.shape], 99, x.dtype)[(slice(1, -2),) * x.ndim]
+    inside[...] = x
+    frozen = x.copy()
+    frozen.flags.writeable = False
+    unaligned = np.zeros(x.nbytes + 1, np.uint8)[1:].view(x.dtype).reshape(x.shape)
+    unaligned[...] = x
+    yield "C order", x.copy()
+    yield "Fortran order", x.copy(order="F")
+    yield "a block of a larger array", inside
+    yield "every second element of a larger array", stepped
+    yield "a reversed view", np.flip(np.flip(x).copy())
+    yield "a read-only array", frozen
+    yield "an unaligned array", unaligned
+
+
+def product_spec(a, b):
+    """The product of two matrices in float64: the sum of k outer products."""
+    total = np.zeros((len(a), b.shape[1]))
+    for p in range(a.shape[1]):
+        total += np.multiply.outer(a[:, p].astype(np.float64), b[p].astype(np.float64))
+    return total
+
+
+def tile_spec(pa, pb):
+    """The product that a microkernel adds to C, given its panels (kc, mr) and (kc, nr)."""
+    return product_spec(pa.T, pb)
+
+
+# %% jupyter={"source_hidden": true}
+# Given: plots that read on light and on dark pages.
+BLUE, ORANGE, GREEN, RED = "#56B4E9", "#E69F00", "#009E73", "#D55E00"
+
+
+# %% jupyter={"source_hidden": true}
+# Given: what the compiler made of a kernel.
+import re
+
+
+def innermost_loops(assembly):
+    """The instructions of each block of a listing that jumps back to its own first line."""
+    label, lines, found = None, [], []
+    for line in assembly.splitlines():
+        if match := re.match(r"([.\w$]+):", line):
+            label, lines = match[1], []
+            continue
+        lines.append(line.strip())
+        if label and re.search(rf"\s{re.escape(label)}$", line):
+            found.append(lines)
+            label = None
+    return found
+
+
+def registers_kept(assembly):
+    """(vector multiply-adds in the busiest loop, whether it stores no vector, what is wrong)."""
+    busiest = max(innermost_loops(assembly), key=lambda loop: len(_fused(loop)), default=[])
+    fused = len(_fused(busiest))
+    stores = [
+        line for line in busiest if re.match(r"v?mov[au]p[sd]\s+%\wmm\d+, .*\(|st[pr]\s+q", line)
+    ]
+    if fused < 4:
+        return fused, False, f"the loop over p has {fused} vector multiply-adds of 4: use vfma"
+    if stores:
+        problem = f"the loop over p stores {len(stores)} vectors: keep the sums in four names"
+        return fused, False, problem
+    return fused, True, ""
+
+
+def _fused(lines):
+    wide = {16: "zmm", 8: "ymm"}.get(VL, "xmm")
+    packed = rf"vf\w*madd\d+ps.*{wide}|mulps|fml[as]\s+v|vmulps"
+    return [line for line in lines if re.match(packed, line)]
+
+
+# %% [markdown]
+"""
+## The gap
+
+One core can start some fused multiply-adds in each cycle: that is its peak. The cell measures it, and beside it a product by compiled loops, row by row with the inner loop along the rows, as in 07.
+
+Then it runs the *same* number of vector multiply-adds, spread over 1, 2, 4, ... independent sums.
+
+**Predict.** The flops are the same in every row of the second table. From how many sums on is the core busy? Write a number down, then run the cell.
+"""
+
+
+# %% jupyter={"source_hidden": true}
+#| export
+@kernel
+def product_by_rows(a, b, c):
+    """Add a @ b to c, row by row: every inner step walks along a row of b and of c.
+
+    a, b, c : (m, k), (k, n), (m, n), contiguous, one dtype; c is changed
+    """
+    for i in range(len(a)):
+        for p in range(len(b)):
+            factor, row, total = a[i, p], b[p], c[i]
+            for j in range(len(row)):
+                total[j] += factor * row[j]
+
+
+# %% jupyter={"source_hidden": true}
+def by_rows(a, b):
+    """A new product by rows: what the speed of yours is compared with."""
+    c = np.zeros((len(a), b.shape[1]), a.dtype)
+    product_by_rows(a, b, c)
+    return c
+
+
+# %% tags=["raises-exception"]
+#| measure
+from tito.machine import facts, peaks, time_call
+
+
+def chains(number):
+    """A kernel with `number` sums side by side, 4096 steps each."""
+    names = [f"c{i}" for i in range(number)]
+    lines = ["def run(x, y):", *(f"    {c} = vload(y, {i} * VL)" for i, c in enumerate(names))]
+    lines += ["    v = vload(x, 0)", "    for step in range(4096):"]
+    lines += [f"        {c} = vfma({c}, v, v)" for c in names]
+    lines += [f"    vstore(y, {i} * VL, {c})" for i, c in enumerate(names)]
+    space = dict(globals())
+    exec("\n".join(lines), space)
+    return kernel(space["run"])
+
+
+x, y = np.full(VL, 0.5, np.float32), np.zeros(16 * VL, np.float32)
+rates = {}
+for number in (1, 2, 4, 8, 12):
+    seconds = time_call(chains(number), x, y).median
+    rates[number] = 2 * VL * 4096 * number / seconds / 1e9
+a = b = ramp(256, 256)
+seconds = time_call(product_by_rows, a, b, np.zeros_like(a)).median
+by_rows = 2 * 256**3 / seconds / 1e9
+print(f"{facts().cpu}: {VL} floats in a register, {REGISTERS} registers\n")
+print("independent sums   GFLOP/s")
+for number, rate in rates.items():
+    print(f"{number:16}{rate:10.0f}   " + "#" * round(40 * rate / max(rates.values())))
+print(
+    f"\na product of 256 x 256 by rows: {by_rows:.0f} GFLOP/s, {by_rows / max(rates.values()):.0%}"
+)
+
+# %% [markdown]
+"""
+A multiply-add takes about four cycles until its result is there (its *latency*), but the core starts one or two in each cycle (its *throughput*). A sum that needs its own last value waits out the latency; other sums can be started meanwhile. So a core with two units and four cycles wants eight sums, and a few more do no harm.
+
+Here are the two units as conveyor belts. Each box is one multiply-add on its way.
+"""
+
+# %% jupyter={"source_hidden": true} tags=["raises-exception"]
+#| measure
+import matplotlib.pyplot as plt
+from matplotlib.patches import Rectangle
+
+
+def conveyor(axes, sums):
+    """Two belts of four places: which of 12 cycles are used by that many sums."""
+    free = {}
+    for cycle in range(12):
+        for belt in range(2):
+            waiting = [s for s in range(sums) if free.get(s, 0) <= cycle]
+            place = (cycle, 1 - belt)
+            if not waiting:
+                axes.add_patch(Rectangle(place, 0.9, 0.8, fill=False, ec="gray", ls=":"))
+                continue
+            chosen = min(waiting, key=lambda s: free.get(s, 0))
+            free[chosen] = cycle + 4
+            axes.add_patch(Rectangle(place, 0.9, 0.8, fc=(BLUE, ORANGE)[chosen % 2], ec="gray"))
+            axes.text(cycle + 0.45, 1.4 - belt, chosen + 1, ha="center", va="center")
+    axes.set(xlim=(0, 12), ylim=(0, 2), yticks=[1.4, 0.4], yticklabels=["unit 1", "unit 2"])
+    axes.set_title(f"{sums} sums", loc="left", fontsize=10)
+
+
+figure, rows = plt.subplots(3, 1, figsize=(7, 4), sharex=True, layout="constrained")
+for axes, sums in zip(rows, (1, 4, 8)):
+    conveyor(axes, sums)
+rows[-1].set_xlabel("cycle in which it starts; its result is there four cycles later")
+plt.show()
+
+# %% [markdown]
+"""
+*Figure: two rows of twelve boxes for one, four and eight sums. One sum fills one box in eight, four sums half of them, eight sums all.*
+
+**Rules that hold for all kernels of this course.** Inputs are never changed. Empty inputs are no special case: an empty sum is 0. Wrong types raise `TypeError`, wrong sizes `ValueError`, before any work. The kernels inside, those that Numba compiles, have no door of their own: their callers look first. Each exercise gives you a specification to compare with, `..._spec`; a kernel that calls it earns nothing, and neither does one that hands the product to NumPy.
+"""
+
+# %% [markdown]
+r"""
+## Exercise 1: a loop in vectors, and its tail
+
+The smallest vector kernel is $y \leftarrow y + \alpha x$, *axpy* in BLAS. Whole vectors first, in steps of `VL`; what is left at the end, fewer than `VL` elements, one by one. Nobody stops a vector that reaches over the end: it overwrites what belongs to somebody else. That is why the test hands you a part of a larger array and looks at what lies around it.
+
+    i = 0        VL       2 VL                 n
+    |............|............|............|....|
+       a vector     a vector     a vector   tail
+
+**Predict.** For $n = 2\,VL + 3$: how many vector steps, how many scalar ones?
+"""
+
+
+# %%
+def axpy_spec(alpha, x, y):
+    """y + alpha * x in float64."""
+    return y.astype(np.float64) + float(alpha) * x.astype(np.float64)
+
+
+# %% nbgrader={"grade": false, "grade_id": "axpy_vec", "locked": false, "schema_version": 3, "solution": true, "task": false}
+#| export simd.vec
+#| forbid: spec
+@kernel
+def axpy_vec(alpha, x, y):
+    """Add alpha * x to y.
+
+        y[i] += alpha * x[i]
+
+    alpha : float32
+    x, y  : (n,) contiguous float32; y is changed, and nothing beyond its ends
+    """
+    # Hint: range(0, n - n % VL, VL) are the whole vectors. About 6 lines.
+    ### BEGIN SOLUTION
+    n = len(x)
+    whole = n - n % VL
+    factor = vsplat(alpha)
+    for i in range(0, whole, VL):
+        vstore(y, i, vfma(factor, vload(x, i), vload(y, i)))
+    for i in range(whole, n):
+        y[i] += alpha * x[i]
+    ### END SOLUTION
+
+
+def axpy_part(alpha, x, out, start, stop):
+    """axpy_vec on the elements from start to stop of two contiguous vectors; returns out."""
+    axpy_vec(np.float32(alpha), x[start:stop], out[start:stop])
+    return out
+
+
+# %% nbgrader={"grade": true, "grade_id": "axpy_vec-test", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
+for n in (0, 1, VL, 2 * VL + 3):
+    x, y = ramp(n + 40), ramp(n + 40, seed=1)
+    want = y.astype(np.float64)
+    want[5 : 5 + n] = axpy_spec(1.5, x[5 : 5 + n], y[5 : 5 + n])
+    whole = 5 + n - n % VL
+    causes = {
+        "the tail was forgotten: the last n % VL elements did not change": lambda: np.r_[
+            want[:whole], y[whole:]
+        ],
+        "alpha was left out": lambda: np.r_[y[:5], (x + y)[5 : 5 + n], y[5 + n :]],
+        "y was overwritten: alpha * x is added to it": lambda: np.r_[
+            y[:5], 1.5 * x[5 : 5 + n], y[5 + n :]
+        ],
+        "the tail began at 0: the first elements were done twice": lambda: np.r_[
+            y[:5], axpy_spec(3.0, x[5:whole], y[5:whole]), want[whole:]
+        ],
+    }
+    got = expect_unchanged(axpy_part, 1.5, x, out=y.copy(), start=5, stop=5 + n)
+    hint = "only whole vectors in the vector loop; outside of start to stop nothing may change"
+    expect_close(got, want.astype(np.float32), inner=2, likely=causes, hint=hint)
+
+# %% nbgrader={"grade": true, "grade_id": "axpy_vec-hidden", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["hidden-tests", "raises-exception"]
+# 2 points, checked after hand-in
+### BEGIN HIDDEN TESTS
+normal = rng("axpy_vec-hidden").standard_normal
+for n in (2, VL - 1, VL + 1, 3 * VL, 4 * VL - 1, 101):
+    for start in (0, 1, 7):
+        x, y = normal(n + 50).astype(np.float32), normal(n + 50).astype(np.float32)
+        alpha = np.float32(normal())
+        want = y.astype(np.float64)
+        want[start : start + n] = axpy_spec(alpha, x[start : start + n], y[start : start + n])
+        got = expect_unchanged(axpy_part, alpha, x, out=y.copy(), start=start, stop=start + n)
+        hint = "any n, any start; elements outside of start to stop stay as they are"
+        expect_close(got, want.astype(np.float32), inner=2, scale=np.float32(4), hint=hint)
+### END HIDDEN TESTS
+
+# %% tags=["raises-exception"]
+#| measure
+from tito.machine import time_call
+
+try:
+    print("    n   vectors and tail   one by one   (ns an element)")
+    for n in (VL - 1, VL, 8 * VL, 64 * VL, 64 * VL + VL - 1):
+        x, y = ramp(n), ramp(n, seed=1)
+        yours = time_call(axpy_vec, np.float32(0.5), x, y).median / n * 1e9
+        tail = time_call(axpy_vec, np.float32(0.5), x[: VL - 1], y[: VL - 1]).median
+        print(f"{n:5}{yours:19.2f}{tail / (VL - 1) * 1e9:13.2f}")
+except NotImplementedError:
+    print("left out: axpy_vec is not written yet")
+
+# %% [markdown]
+"""
+For a few elements the call itself is most of the time. Look at the last two rows: what do the few elements of the tail cost?
+"""
+
+# %% [markdown]
+r"""
+## Exercise 2: a tile of C in registers
+
+A product by rows loads and stores a vector of C for every multiply-add. A *microkernel* keeps a small tile of C in registers while it runs along the whole inner dimension, and touches memory for C once, at the end. It reads two *panels*, in which what it needs next lies next in memory:
+
+    pa[p, r]    column p of a few rows of A     kc x mr floats, one after the other
+    pb[p, s]    row p of a few columns of B     kc x nr floats
+
+$$C_{r s} \leftarrow C_{r s} + \sum_p \mathrm{pa}_{p r}\,\mathrm{pb}_{p s}$$
+
+By hand, for 2 rows and 2 vectors ($mr = 2$, $nr = 2\,VL$): four sums with four *names*. Names become registers; elements of an array do not. In each step load two vectors of B, then broadcast one float of A after the other and use it for both.
+
+The rows of `pb` lie `ldb` floats apart. In a panel that is `nr`; exercise 7 hands you something else.
+
+**Predict.** The four sums of this tile: are they enough to keep your core busy, by the table above?
+"""
+
+
+# %% nbgrader={"grade": false, "grade_id": "ukernel_2x2", "locked": false, "schema_version": 3, "solution": true, "task": false}
+#| export simd.microkernel
+#| forbid: blas, spec
+@kernel
+def ukernel_2x2(pa, pb, ldb, kc, c, ic, ldc):
+    """Add the product of two panels to a tile of C, of 2 rows and 2 vectors.
+
+        c[ic + r * ldc + s] += sum over p < kc of pa[2 * p + r] * pb[ldb * p + s]
+        for r = 0, 1 and s = 0 ... 2 * VL - 1
+
+    pa, pb, c : contiguous float32; indices count floats from the first; c is changed
+    ldb, ldc  : floats from a row of pb, or of c, to the next
+    kc        : inner size, may be 0
+    ic        : where the tile begins in c
+    """
+    # Hint: vzero(), then a loop over p with vload, vbcast, vfma, then four times
+    #       vstore(..., vadd(..., vload(...))). About 17 lines.
+    ### BEGIN SOLUTION
+    c00 = vzero()
+    c01 = vzero()
+    c10 = vzero()
+    c11 = vzero()
+    for p in range(kc):
+        b0 = vload(pb, ldb * p)
+        b1 = vload(pb, ldb * p + VL)
+        a = vbcast(pa, 2 * p)
+        c00 = vfma(a, b0, c00)
+        c01 = vfma(a, b1, c01)
+        a = vbcast(pa, 2 * p + 1)
+        c10 = vfma(a, b0, c10)
+        c11 = vfma(a, b1, c11)
+    vstore(c, ic, vadd(c00, vload(c, ic)))
+    vstore(c, ic + VL, vadd(c01, vload(c, ic + VL)))
+    vstore(c, ic + ldc, vadd(c10, vload(c, ic + ldc)))
+    vstore(c, ic + ldc + VL, vadd(c11, vload(c, ic + ldc + VL)))
+    ### END SOLUTION
+
+
+def multiply_2x2(pa, pb, out, row=0, column=0):
+    """Add the product of the panels to the tile of out that begins there; returns out."""
+    ldc = out.shape[1]
+    ukernel_2x2(pa, pb, pb.shape[1], len(pa), out, row * ldc + column, ldc)
+    return out
+
+
+# %% nbgrader={"grade": true, "grade_id": "ukernel_2x2-test", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
+nr = 2 * VL
+for kc in (1, 2, 7):
+    pa, pb, c = ramp(kc, 2), ramp(kc, nr, seed=1), ramp(4, nr + 9, seed=2)
+    tile, want = tile_spec(pa, pb), c.astype(np.float64)
+    want[1:3, 5 : 5 + nr] += tile
+
+    def with_tile(values):
+        other = c.astype(np.float64)
+        other[1:3, 5 : 5 + nr] = values
+        return other
+
+    old, flat = c[1:3, 5 : 5 + nr], pa.ravel()
+    walk = np.array([flat[p : p + 2] for p in range(kc)])
+    causes = {
+        "C was overwritten: the product is added to it": lambda: with_tile(tile),
+        "C was added to in every step: once, after the loop": lambda: with_tile(kc * old + tile),
+        "pa was read at p + r: its rows are 2 floats long": lambda: with_tile(
+            old + tile_spec(walk, pb)
+        ),
+        "both rows used the same float of A": lambda: with_tile(old + tile[:1]),
+        "both vectors used the same floats of B": lambda: with_tile(old + np.tile(tile[:, :VL], 2)),
+    }
+    got = expect_unchanged(multiply_2x2, pa, pb, out=c.copy(), row=1, column=5)
+    hint = "row r of the tile begins at ic + r * ldc, its second vector VL floats later"
+    expect_close(
+        got, want.astype(np.float32), inner=kc, scale=np.float32(16), likely=causes, hint=hint
+    )
+
+# %% nbgrader={"grade": true, "grade_id": "ukernel_2x2-hidden", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["hidden-tests", "raises-exception"]
+# 2 points, checked after hand-in
+### BEGIN HIDDEN TESTS
+normal = rng("ukernel_2x2-hidden").standard_normal
+nr = 2 * VL
+for kc, row, column, height in ((0, 0, 0, 2), (3, 2, 1, 6), (64, 0, 3, 2), (257, 1, 0, 3)):
+    pa, pb = normal((kc, 2)).astype(np.float32), normal((kc, nr)).astype(np.float32)
+    c = normal((height, column + nr + 2)).astype(np.float32)
+    want = c.astype(np.float64)
+    want[row : row + 2, column : column + nr] += tile_spec(pa, pb)
+    got = expect_unchanged(multiply_2x2, pa, pb, out=c.copy(), row=row, column=column)
+    hint = "any kc, also 0; rows of C are longer than the tile"
+    scale = np.float32(4 + tile_spec(np.abs(pa), np.abs(pb)).max())
+    expect_close(got, want.astype(np.float32), inner=kc + 1, scale=scale, hint=hint)
+### END HIDDEN TESTS
+
+# %% nbgrader={"grade": true, "grade_id": "ukernel_2x2-registers", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
+pa, pb, c = ramp(8, 2), ramp(8, 2 * VL, seed=1), ramp(2, 2 * VL, seed=2)
+want = c + tile_spec(pa, pb).astype(np.float32)
+got = expect_unchanged(multiply_2x2, pa, pb, out=c.copy())
+expect_close(got, want, inner=9, scale=np.float32(200))
+expect_unchanged(ukernel_2x2, pa, pb, 2 * VL, 0, c, 0, 2 * VL)
+text = claim("assembly", ukernel_2x2, pa, pb, 2 * VL, 0, c, 0, 2 * VL)  # kc = 0 adds nothing
+fused, kept, problem = registers_kept(text)
+points(1 * (fused >= 4) + 1 * (fused >= 4 and kept), problem)
+
+# %% tags=["raises-exception"]
+#| measure
+from tito.machine import time_call
+
+try:
+    pa, pb, c = ramp(256, 2), ramp(256, 2 * VL), np.zeros((2, 2 * VL), np.float32)
+    seconds = time_call(ukernel_2x2, pa, pb, 2 * VL, 256, c, 0, 2 * VL).median
+    print(f"2 rows, 2 vectors, 4 sums: {2 * 256 * 4 * VL / seconds / 1e9:.0f} GFLOP/s")
+except NotImplementedError:
+    print("left out: ukernel_2x2 is not written yet")
+
+# %% [markdown]
+"""
+Compare it with the row for 4 sums in the table of the gap. The call from Python is in it too; a product makes one such call for thousands of tiles.
+"""
+
+# %% [markdown]
+r"""
+## Exercise 3: a kernel that writes kernels
+
+Four sums are too few, and twelve or sixteen by hand are a page of names. So write the page with a program: `ukernel_source(mr, nv)` returns the *text* of a microkernel for `mr` rows and `nv` vectors. For 1 row and 2 vectors it is
+
+    def ukernel(pa, pb, ldb, kc, c, ic, ldc):
+        c0_0 = vzero()
+        c0_1 = vzero()
+        for p in range(kc):
+            b0 = vload(pb, ldb * p)
+            b1 = vload(pb, ldb * p + 16)
+            a = vbcast(pa, 1 * p + 0)
+            c0_0 = vfma(a, b0, c0_0)
+            c0_1 = vfma(a, b1, c0_1)
+        vstore(c, ic, vadd(c0_0, vload(c, ic)))
+        vstore(c, ic + 16, vadd(c0_1, vload(c, ic + 16)))
+
+How large may the tile be? Its `mr * nv` sums, the `nv` vectors of B and one broadcast must be in registers at the same time. One more than there are, and the compiler moves a sum to memory and back in every step.
+"""
+
+# %% jupyter={"source_hidden": true} tags=["raises-exception"]
+#| measure
+import matplotlib.pyplot as plt
+from matplotlib.patches import Rectangle
+
+figure, all_axes = plt.subplots(1, 3, figsize=(8, 2.6), layout="constrained")
+largest = (REGISTERS - 3) // 2
+for axes, mr in zip(all_axes, (6, largest, largest + 1)):
+    kinds = [(BLUE, 2 * mr), (ORANGE, 2), (GREEN, 1)]
+    colours = [colour for colour, number in kinds for _ in range(number)]
+    for i in range(max(REGISTERS, len(colours))):
+        colour = colours[i] if i < len(colours) else "none"
+        edge = RED if i >= REGISTERS else "gray"
+        place = (i % 8, -(i // 8))
+        axes.add_patch(Rectangle(place, 0.85, 0.85, fc=colour, ec=edge, lw=2 if edge == RED else 1))
+    axes.set(xlim=(-0.2, 8), ylim=(-4.3, 1.1), aspect="equal")
+    axes.axis("off")
+    axes.set_title(f"{mr} x 2: {len(colours)} of {REGISTERS}", fontsize=10)
+plt.show()
+
+# %% [markdown]
+"""
+*Figure: the registers of your CPU as boxes, for a tile of 6 rows and 2 vectors, for the largest that fits, and for one row more. Blue: sums, orange: vectors of B, green: the broadcast; a red frame: there is no such register.*
+
+**Predict.** Which tile is the fastest, and what does one row too many cost: a few per cent, or a third?
+"""
+
+
+# %% jupyter={"source_hidden": true}
+#| export simd.microkernel
+def compile_source(text, name):
+    """The function `name` that a text defines, compiled by Numba.
+
+    raises ValueError for a text that holds more than numbers, names and calls of the names above
+    """
+    tree = ast.parse(text)
+    if any(
+        isinstance(node, (ast.Attribute, ast.Import, ast.ImportFrom)) for node in ast.walk(tree)
+    ):
+        raise ValueError("a kernel's text may use the vector calls, range and numbers only")
+    file = f"<{name}>"
+    # With its lines here, a traceback can show them.
+    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
+    known = dict(vzero=vzero, vload=vload, vbcast=vbcast, vfma=vfma, vadd=vadd, vstore=vstore)
+    space = {"__builtins__": {"range": range}, **known}
+    exec(compile(tree, file, "exec"), space)
+    return kernel(space[name])
+
+
+# %% jupyter={"source_hidden": true}
+@kernel
+def tile_by_loops(mr, nv, pa, pb, out, row, column, times):
+    """What multiply_tile is measured against. The product of two panels added to a tile of out `times` times, by plain loops."""
+    for _ in range(times):
+        for p in range(len(pa)):
+            b = pb[p]
+            for r in range(mr):
+                factor, sums = pa[p, r], out[row + r]
+                for s in range(nv * VL):
+                    sums[column + s] += factor * b[s]
+    return out
+
+
+# %% nbgrader={"grade": false, "grade_id": "ukernel_source", "locked": false, "schema_version": 3, "solution": true, "task": false}
+#| export simd.microkernel
+#| forbid: spec
+def ukernel_source(mr, nv, registers=REGISTERS):
+    """The text of a microkernel `ukernel(pa, pb, ldb, kc, c, ic, ldc)` for a tile of any size.
+
+        c[ic + r * ldc + s] += sum over p < kc of pa[mr * p + r] * pb[ldb * p + s]
+        for r < mr and s < nv * VL
+
+    mr, nv    : rows of the tile, and registers that a row of it takes, at least 1
+    registers : how many the CPU has
+    returns a str; the names vzero, vload, vbcast, vfma, vadd and vstore are known where it runs
+    raises ValueError for a tile that does not fit: its sums, a row of pb and one broadcast
+
+    >>> ukernel_source(1, 1).splitlines()[0]
+    'def ukernel(pa, pb, ldb, kc, c, ic, ldc):'
+    """
+    # Hint: a list of lines, joined at the end; f"c{r}_{v}" for r and v. About 16 lines.
+    ### BEGIN SOLUTION
+    need = mr * nv + nv + 1
+    if need > registers:
+        raise ValueError(f"a tile of {mr} x {nv} vectors needs {need} of {registers} registers")
+    sums = [(r, v) for r in range(mr) for v in range(nv)]
+    lines = ["def ukernel(pa, pb, ldb, kc, c, ic, ldc):"]
+    lines += [f"    c{r}_{v} = vzero()" for r, v in sums]
+    lines += ["    for p in range(kc):"]
+    lines += [f"        b{v} = vload(pb, ldb * p + {v * VL})" for v in range(nv)]
+    for r in range(mr):
+        lines += [f"        a = vbcast(pa, {mr} * p + {r})"]
+        lines += [f"        c{r}_{v} = vfma(a, b{v}, c{r}_{v})" for v in range(nv)]
+    for r, v in sums:
+        place = f"ic + {r} * ldc + {v * VL}"
+        lines += [f"    vstore(c, {place}, vadd(c{r}_{v}, vload(c, {place})))"]
+    return "\n".join(lines)
+    ### END SOLUTION
+
+
+@functools.cache
+def ukernel(mr, nv):
+    """The compiled microkernel for a tile of mr rows and nv vectors."""
+    return compile_source(ukernel_source(mr, nv), "ukernel")
+
+
+@functools.cache
+def _repeated(mr, nv):
+    tile = ukernel(mr, nv)
+
+    @kernel
+    def repeat(pa, pb, c, ic, ldc, times):
+        for _ in range(times):
+            tile(pa, pb, pb.shape[1], len(pa), c, ic, ldc)
+
+    return repeat
+
+
+def multiply_tile(mr, nv, pa, pb, out, row=0, column=0, times=1):
+    """Add the product of the panels to the tile of out that begins there; returns out."""
+    ldc = out.shape[1]
+    _repeated(mr, nv)(pa, pb, out, row * ldc + column, ldc, times)
+    return out
+
+
+# %% nbgrader={"grade": true, "grade_id": "ukernel_source-test", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
+for mr, nv, kc in ((1, 2, 1), (3, 1, 7), (12, 1, 3)):
+    nr = nv * VL
+    pa, pb, c = ramp(kc, mr), ramp(kc, nr, seed=1), ramp(mr + 1, nr + 5, seed=2)
+    tile, want = tile_spec(pa, pb), c.astype(np.float64)
+    want[1:, 3 : 3 + nr] += tile
+    walk = pb.ravel()[(nv * np.arange(kc)[:, None] + np.arange(nr)) % pb.size]
+    causes = {}
+    if kc > 1:
+
+        def wrong_walk(want=want, change=tile_spec(pa, walk) - tile):  # noqa: B008
+            moved = want.copy()
+            moved[1:, 3 : 3 + change.shape[1]] += change
+            return moved
+
+        causes["the step along pb is nv: a row of it is ldb floats long"] = wrong_walk
+    got = expect_unchanged(multiply_tile, mr, nv, pa, pb, out=c.copy(), row=1, column=3)
+    hint = "print(ukernel_source(2, 2)) and compare it with your exercise 2"
+    expect_close(
+        got, want.astype(np.float32), inner=kc + 1, scale=np.float32(200), likely=causes, hint=hint
+    )
+hint = "sums, vectors of B and the broadcast all take a register: mr * nv + nv + 1"
+expect_equal(isinstance(ukernel_source(6, 2, registers=15), str), True, hint=hint)
+expect_raises(ValueError, ukernel_source, 6, 2, registers=14, hint=hint)
+expect_raises(ValueError, ukernel_source, 16, 1, registers=16, hint=hint)
+
+# %% nbgrader={"grade": true, "grade_id": "ukernel_source-hidden", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["hidden-tests", "raises-exception"]
+# 2 points, checked after hand-in
+### BEGIN HIDDEN TESTS
+normal = rng("ukernel_source-hidden").standard_normal
+for mr, nv, kc in ((1, 1, 0), (5, 2, 33), (2, 3, 65)):
+    nr = nv * VL
+    pa, pb = normal((kc, mr)).astype(np.float32), normal((kc, nr)).astype(np.float32)
+    c = normal((mr + 2, nr + 3)).astype(np.float32)
+    want = c.astype(np.float64)
+    want[1 : mr + 1, 2 : nr + 2] += tile_spec(pa, pb)
+    got = expect_unchanged(multiply_tile, mr, nv, pa, pb, out=c.copy(), row=1, column=2)
+    scale = np.float32(4 + tile_spec(np.abs(pa), np.abs(pb)).max())
+    hint = "any tile that fits, any kc; C around the tile stays as it is"
+    expect_close(got, want.astype(np.float32), inner=kc + 1, scale=scale, hint=hint)
+for mr, nv, need in ((1, 1, 3), (14, 2, 31), (3, 6, 25), (8, 3, 28), (1, 15, 31)):
+    hint = "exactly as many registers as it needs are enough, one less is not"
+    expect_equal(isinstance(ukernel_source(mr, nv, need), str), True, hint=hint)
+    expect_raises(ValueError, ukernel_source, mr, nv, need - 1, hint=hint)
+### END HIDDEN TESTS
+
+# %% nbgrader={"grade": true, "grade_id": "ukernel_source-speed", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
+
+
+def tile_inputs(rng):
+    pa, pb = rng.standard_normal((256, 6)), rng.standard_normal((256, 2 * VL))
+    out = rng.standard_normal((6, 2 * VL))
+    return 6, 2, *(x.astype(np.float32) for x in (pa, pb, out)), 0, 0, 200
+
+
+points(
+    speed(
+        multiply_tile,
+        tile_by_loops,
+        tile_inputs,
+        writes=4,
+        inner=256 * 200,
+        points=3,
+        full={"avx512": 6, "avx2": 4},
+        half={"avx512": 2, "avx2": 2},
+        hint="the sums are names, set before the loop over p and stored after it",
+    )
+)
+
+# %% tags=["raises-exception"]
+#| measure
+from tito.machine import time_call
+
+try:
+    print("tile    registers   GFLOP/s")
+    largest = (REGISTERS - 3) // 2
+    for mr, nv in ((1, 2), (2, 2), (4, 2), (6, 2), (8, 2), (largest, 2), (largest + 1, 2)):
+        text = ukernel_source(mr, nv, registers=99)
+        tile = compile_source(text, "ukernel")
+        pa, pb, c = ramp(256, mr), ramp(256, nv * VL), np.zeros((mr, nv * VL), np.float32)
+        seconds = time_call(tile, pa, pb, nv * VL, 256, c, 0, nv * VL).median
+        rate = 2 * 256 * mr * nv * VL / seconds / 1e9
+        need = mr * nv + nv + 1
+        over = "   one too many" if need > REGISTERS else ""
+        print(f"{mr:2} x {nv}{need:10}{rate:10.0f}{over}")
+except NotImplementedError:
+    print("left out: ukernel_source is not written yet")
+
+# %% [markdown]
+r"""
+## Exercise 4: packing
+
+A microkernel wants panels; the caller has matrices. *Packing* copies a block of A into panels of `mr` rows, and a block of B into panels of `nr` columns, so that the kernel reads both from the first float to the last, whatever rows and strides the caller's matrices have.
+
+    B (k x n), nr = 4                      panels (n / nr, k, nr)
+
+    0 1 2 3 | 4 5 6 7 | 8 9 . .            0 1 2 3    4 5 6 7    8 9 0 0
+    a b c d | e f g h | i j . .     ->     a b c d    e f g h    i j 0 0
+
+The last panel may be narrower than the others. It is filled up with zeros: the kernel then computes a few zeros too many and needs no second form. Leave garbage there, and garbage is multiplied.
+
+A needs the same the other way round: a panel of A holds `mr` *rows*, column after column. That is the panel of B's kind of the *transposed* matrix. So two little kernels do for all: `copy_rows` for a matrix whose rows lie together in memory, `copy_columns` for one whose columns do. Which of them is right is found out by the given `pack_a` and `pack_b`.
+
+A matrix arrives here as a BLAS sees it: `x`, all its floats in a row, and `ld` (*leading dimension*), how many floats lie from the beginning of one line to that of the next.
+
+**Predict.** Which of the two copies is slower, for the same number of floats?
+"""
+
+
+# %%
+def panels_spec(x, width):
+    """The panels of a matrix (k, n) with so many columns each, element by element."""
+    k, n = x.shape
+    panels = np.zeros((-(-n // width), k, width), x.dtype)
+    for j in range(n):
+        panels[j // width, :, j % width] = x[:, j]
+    return panels
+
+
+# %% jupyter={"source_hidden": true}
+#| export simd.packing
+def aligned_empty(shape):
+    """A new float32 array that begins at a cache line (64 bytes); anything may be in it."""
+    size = math.prod(shape)
+    room = np.empty(size + 15, np.float32)
+    start = -(room.ctypes.data // 4) % 16
+    return room[start : start + size].reshape(shape)
+
+
+def flat_rows(x):
+    """(memory, ld) with x[i, j] = memory[i * ld + j], where x lies like that; else None.
+
+    x : a float32 matrix; memory is a view of it
+    """
+    if not x.flags.aligned:
+        return None
+    if x.flags.c_contiguous:
+        return x.reshape(-1), x.shape[1]
+    (rows, columns), (row, column) = x.shape, x.strides
+    if column != 4 or row % 4 or row < 4 * columns:
+        return None
+    ld = row // 4
+    memory = np.lib.stride_tricks.as_strided(x, ((rows - 1) * ld + columns,), (4,))
+    return memory, ld
+
+
+def read_only(memory):
+    """The view, for reading: Numba compiles one form of a kernel for all inputs."""
+    memory.flags.writeable = False
+    return memory
+
+
+# %% nbgrader={"grade": false, "grade_id": "pack", "locked": false, "schema_version": 3, "solution": true, "task": false}
+#| export simd.packing
+#| forbid: spec
+@kernel
+def copy_rows(x, ld, n, panels):
+    """Panels of a matrix whose rows lie together.
+
+        panels[q, p, s] = x[ld * p + width * q + s], 0 where the column width * q + s is n or more
+
+    x      : the floats of the matrix; ld of them from a row to the next
+    n      : columns
+    panels : (ceil(n / width), k, width) contiguous, with anything in it; changed
+    """
+    # Hint: a panel of full width takes vload and vstore if width is a multiple of VL; the last
+    #       one, and narrow panels, go float by float. About 14 lines.
+    ### BEGIN SOLUTION
+    count, k, width = panels.shape
+    for q in range(count):
+        part = min(width, n - q * width)
+        panel = panels[q]
+        if part == width and width % VL == 0:
+            for p in range(k):
+                for s in range(0, width, VL):
+                    vstore(panel, p * width + s, vload(x, ld * p + q * width + s))
+            continue
+        for p in range(k):
+            target = panel[p]
+            for s in range(part):
+                target[s] = x[ld * p + q * width + s]
+            target[part:] = np.float32(0)
+    ### END SOLUTION
+
+
+@kernel
+def copy_columns(x, ld, n, panels):
+    """Panels of a matrix whose columns lie together.
+
+        panels[q, p, s] = x[ld * (width * q + s) + p], 0 where the column width * q + s is n or more
+
+    x      : the floats of the matrix; ld of them from a column to the next
+    n      : columns
+    panels : (ceil(n / width), k, width) contiguous, with anything in it; changed
+    """
+    # Hint: column after column: a slice of x, whose floats go to panel[:, s]. About 9 lines.
+    ### BEGIN SOLUTION
+    count, k, width = panels.shape
+    for q in range(count):
+        part = min(width, n - q * width)
+        panel = panels[q]
+        panel[:, part:] = np.float32(0)
+        for s in range(part):
+            start = ld * (q * width + s)
+            column = x[start : start + k]
+            for p in range(k):
+                panel[p, s] = column[p]
+    ### END SOLUTION
+
+
+def _packed(x, width):
+    """The panels of a matrix x (k, n), of so many columns each: (ceil(n / width), k, width)."""
+    k, n = x.shape
+    panels = aligned_empty((-(-n // width), k, width))
+    if rows := flat_rows(x):
+        copy_rows(read_only(rows[0]), rows[1], n, panels)
+    elif columns := flat_rows(x.T):
+        copy_columns(read_only(columns[0]), columns[1], n, panels)
+    else:
+        copy_rows(read_only(np.array(x, order="C").reshape(-1)), n, n, panels)
+    return panels
+
+
+def pack_b(b, nr):
+    """B (k, n) as panels of nr columns: (ceil(n / nr), k, nr), filled up with zeros."""
+    return _packed(b, nr)
+
+
+def pack_a(a, mr):
+    """A (m, k) as panels of mr rows: (ceil(m / mr), k, mr), filled up with zeros."""
+    return _packed(a.T, mr)
+
+
+# %% nbgrader={"grade": true, "grade_id": "pack-test", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
+for k, n, width in ((3, 2 * VL, VL), (2, 7, 3), (5, 2 * VL + 1, VL), (1, 1, 4)):
+    b = ramp(k, n)
+    want = panels_spec(b, width)
+    cut = np.resize(b.ravel(), want.size).reshape(want.shape)
+    causes = {
+        "B was cut as it lies in memory: a panel holds some columns of every row": lambda: cut
+    }
+    got = expect_unchanged(pack_b, b, width)
+    hint = "copy_rows: row p of panel q begins at x[ld * p + width * q]; zeros behind column n"
+    expect_equal(got, want, likely=causes, hint=hint)
+    a = ramp(n, k, seed=1)
+    want = panels_spec(a.T, width)
+    cut = np.resize(a.ravel(), want.size).reshape(want.shape)
+    turned = want.transpose(0, 2, 1).reshape(want.shape)
+    causes = {
+        "A was cut as it lies in memory: a panel holds its rows column after column": lambda: cut,
+        "the panel lies row after row: the kernel reads mr neighbours for each p": lambda: turned,
+    }
+    got = expect_unchanged(pack_a, a, width)
+    hint = "copy_columns: column s of panel q begins at x[ld * (width * q + s)]; zeros behind n"
+    expect_equal(got, want, likely=causes, hint=hint)
+
+# %% nbgrader={"grade": true, "grade_id": "pack-hidden", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["hidden-tests", "raises-exception"]
+# 2 points, checked after hand-in
+### BEGIN HIDDEN TESTS
+normal = rng("pack-hidden").standard_normal
+for m, k, width in (
+    (1, 9, 6),
+    (13, 4, 6),
+    (2 * VL, 3, 2 * VL),
+    (4 * VL + 5, 6, 2 * VL),
+    (8, 0, 4),
+    (VL, 2, 3 * VL),
+):
+    x = normal((m, k)).astype(np.float32)
+    want = panels_spec(x.T, width)
+    hint = "any m and k, panels wider than the matrix, zeros in the last one"
+    got = expect_fresh(pack_a, x, width)
+    expect_equal(got, want, allow_empty=True, hint=hint)
+    got = expect_fresh(pack_b, x.T.copy(), width)
+    expect_equal(got, want, allow_empty=True, hint=hint)
+for name, x in layouts(normal((2 * VL + 3, 5)).astype(np.float32)):
+    want = panels_spec(x.T, VL)
+    hint = f"A and B may be {name}; ld is not the number of columns"
+    expect_equal(expect_unchanged(pack_a, x, VL), want, hint=hint)
+    expect_equal(expect_unchanged(pack_b, x.T, VL), want, hint=hint)
+### END HIDDEN TESTS
+
+# %% tags=["raises-exception"]
+#| measure
+from tito.machine import time_call
+
+try:
+    x = ramp(512, 512)
+    place = np.empty_like(x)
+    copy = time_call(np.copyto, place, x).median
+    print("512 x 512 floats         us   times a plain copy")
+    print(f"np.copyto      {copy * 1e6:14.0f}")
+    for name, pack, width in (("pack_b", pack_b, 2 * VL), ("pack_a", pack_a, 8)):
+        seconds = time_call(pack, x, width).median
+        print(f"{name:15}{seconds * 1e6:14.0f}{seconds / copy:12.1f}")
+except NotImplementedError:
+    print("left out: copy_rows or copy_columns is not written yet")
+
+# %% [markdown]
+"""
+## Exercise 5: all tiles of a block
+
+Packed panels on one side, a block of C on the other: the *macrokernel* walks over the tiles of C, in the outer loop over panels of B, in the inner one over panels of A. The panel of B stays in the cache nearest to the core while the panels of A go by.
+
+A tile at the edge may have fewer than `mr` rows or `nr` columns. The microkernel knows only whole ones, and a whole one would write over the neighbours. So at the edge it gets a little array of its own to add to, cleared before, and what belongs to C is added from there.
+
+    +------+------+------+--+
+    | full | full | full |  |      full tiles: straight into C
+    +------+------+------+--+
+    |      |      |      |  |      the others: into `edge`, then the part that exists
+    +------+------+------+--+
+
+**Predict.** C has 100 x 100 elements, the tile 8 x 32. How many tiles are whole, how many are not?
+"""
+
+# %%
+#| export
+TILE = (8, 2) if REGISTERS == 32 else (6, 2)  # rows and vectors that fit into the registers
+
+
+MC, KC, NC = 192, 512, 4096  # rows of A, inner size and columns of B that are packed at a time
+IN_PLACE_ROWS = 128  # for so many rows of A or fewer, B is not packed
+
+
+def tile_for(rows):
+    """(mr, nv) of the tile for the next rows: at most TILE's height, as wide as registers allow.
+
+    >>> tile_for(1000) == TILE
+    True
+    """
+    if rows >= TILE[0]:
+        return TILE
+    fits = (REGISTERS - 1) // (rows + 1)
+    return rows, min(fits, max(4, 8 // rows))
+
+
+# %% nbgrader={"grade": false, "grade_id": "macro_kernel", "locked": false, "schema_version": 3, "solution": true, "task": false}
+#| export
+#| forbid: blas, spec
+@functools.cache
+def macro_kernel(mr, nv):
+    """The compiled loops over all tiles of a block of C, with a microkernel of that size in them.
+
+    returns tiles(pa, pb, c, ic, ldc, m, n), which adds the product of two packed blocks to c:
+
+        c[ic + i * ldc + j] += sum over p of A[i, p] * B[p, j]    for i < m, j < n
+
+        pa      : (ceil(m / mr), k, mr), as pack_a makes it
+        pb      : (ceil(n / nr), k, nr) with nr = nv * VL, as pack_b makes it
+        c       : contiguous float32; changed between ic and the block's last element only
+        ic, ldc : where the block begins in c, and floats from a row of it to the next
+    """
+    tile, nr = ukernel(mr, nv), nv * VL
+
+    @kernel
+    def tiles(pa, pb, c, ic, ldc, m, n):
+        # Hint: tile(pa[q], pb[t], nr, k, c, place, ldc) for whole tiles; edge =
+        #       np.zeros((mr, nr), np.float32) for the others. About 15 lines.
+        ### BEGIN SOLUTION
+        k = pa.shape[1]
+        edge = np.zeros((mr, nr), np.float32)
+        for j in range(0, n, nr):
+            for i in range(0, m, mr):
+                place = ic + i * ldc + j
+                if i + mr <= m and j + nr <= n:
+                    tile(pa[i // mr], pb[j // nr], nr, k, c, place, ldc)
+                    continue
+                edge[:] = np.float32(0)
+                tile(pa[i // mr], pb[j // nr], nr, k, edge, 0, nr)
+                for r in range(min(mr, m - i)):
+                    for s in range(min(nr, n - j)):
+                        c[place + r * ldc + s] += edge[r, s]
+        ### END SOLUTION
+
+    return tiles
+
+
+def multiply_panels(mr, nv, pa, pb, out, row, column, m, n):
+    """Add the product of packed blocks to the (m, n) block of out that begins there."""
+    ldc = out.shape[1]
+    macro_kernel(mr, nv)(pa, pb, out.reshape(-1), row * ldc + column, ldc, m, n)
+    return out
+
+
+# %% nbgrader={"grade": true, "grade_id": "macro_kernel-test", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
+for m, k, n in ((4, 3, 2 * VL), (3, 5, VL + 1), (5, 2, 3 * VL - 1), (1, 1, 1)):
+    a, b, c = ramp(m, k), ramp(k, n, seed=1), ramp(m + 3, n + 2 * VL, seed=2)
+    product, want = product_spec(a, b), c.astype(np.float64)
+    want[1 : m + 1, 3 : n + 3] += product
+    whole_rows, whole_columns = m - m % 2, n - n % VL
+
+    def inside(values):
+        other = c.astype(np.float64)
+        other[1 : m + 1, 3 : n + 3] += values
+        return other
+
+    def no_edges():
+        part = np.zeros_like(product)
+        part[:whole_rows, :whole_columns] = product[:whole_rows, :whole_columns]
+        return part
+
+    causes = {
+        "the tiles at the edge are missing": lambda: inside(no_edges()),
+        "C was overwritten: the product is added to it": lambda: inside(
+            product - c[1 : m + 1, 3 : n + 3]
+        ),
+    }
+    pa, pb = panels_spec(a.T, 2), panels_spec(b, VL)
+    got = expect_unchanged(multiply_panels, 2, 1, pa, pb, out=c.copy(), row=1, column=3, m=m, n=n)
+    hint = "at the edge: clear `edge`, let the tile add to it, then add the part inside of C"
+    want = want.astype(np.float32)
+    expect_close(got, want, inner=k + 1, scale=np.float32(64), likely=causes, hint=hint)
+
+# %% nbgrader={"grade": true, "grade_id": "macro_kernel-hidden", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["hidden-tests", "raises-exception"]
+# 2 points, checked after hand-in
+### BEGIN HIDDEN TESTS
+normal = rng("macro_kernel-hidden").standard_normal
+for m, k, n, row, column in (
+    (7, 33, 4 * VL + 3, 0, 0),
+    (6, 0, 2 * VL, 1, 1),
+    (9, 8, VL - 1, 2, 5),
+    (4, 5, 3 * VL, 0, 7),
+):
+    a, b = normal((m, k)).astype(np.float32), normal((k, n)).astype(np.float32)
+    c = normal((m + row + 2, n + column + VL)).astype(np.float32)
+    want = c.astype(np.float64)
+    want[row : row + m, column : column + n] += product_spec(a, b)
+    pa, pb = panels_spec(a.T, 2), panels_spec(b, VL)
+    got = expect_unchanged(
+        multiply_panels, 2, 1, pa, pb, out=c.copy(), row=row, column=column, m=m, n=n
+    )
+    scale = np.float32(4 + np.abs(product_spec(np.abs(a), np.abs(b))).max(initial=0))
+    hint = "one row of tiles or many, whole ones or not; what lies around the block stays"
+    expect_close(got, want.astype(np.float32), inner=k + 1, scale=scale, hint=hint)
+### END HIDDEN TESTS
+
+# %% [markdown]
+r"""
+## Exercise 6: the five loops
+
+A block of A and a block of B must fit into caches, so the matrices are cut once more, as in 05. Three loops stand around the two of the macrokernel:
+
+    for each nc columns of B and C
+        for each kc of the inner dimension:    pack kc x nc of B
+            for each mc rows of A and C:       pack mc x kc of A
+                the macrokernel adds one product of blocks to C
+
+This is the scheme of GotoBLAS, OpenBLAS and BLIS. What is packed is used many times: B's block by all rows of A, A's block by all columns of B's block.
+"""
+
+# %% jupyter={"source_hidden": true} tags=["raises-exception"]
+#| measure
+import matplotlib.pyplot as plt
+from matplotlib.patches import Rectangle
+from tito.machine import facts
+
+sizes = {
+    cache.level: cache.size // 1024 for cache in facts().caches or () if cache.kind != "instruction"
+}
+mr, nr = TILE[0], TILE[1] * VL
+parts = [
+    ("block of B", "kc x nc", 4 * 512 * 4096 // 1024, BLUE, 3),
+    ("block of A", "mc x kc", 4 * 192 * 512 // 1024, ORANGE, 2),
+    ("panel of A", f"{mr} x kc", 4 * mr * 512 // 1024, GREEN, 1),
+]
+figure, axes = plt.subplots(figsize=(7.5, 3.2), layout="constrained")
+for left, (width, height, name) in zip(
+    (0, 3, 6.4), ((2.4, 4, "A  (m x k)"), (2.8, 3, "B  (k x n)"), (2.8, 4, "C  (m x n)"))
+):
+    axes.add_patch(Rectangle((left, 4 - height), width, height, fill=False, ec="gray"))
+    axes.text(left + width / 2, 4.15, name, ha="center", color="gray")
+axes.add_patch(Rectangle((0.8, 2.2), 0.8, 1.2, fc=ORANGE, alpha=0.7))
+axes.add_patch(Rectangle((0.8, 2.5), 0.8, 0.2, fc=GREEN))
+axes.add_patch(Rectangle((3, 2.2), 2.4, 0.8, fc=BLUE, alpha=0.7))
+axes.add_patch(Rectangle((6.4, 2.2), 2.4, 1.2, fc="none", ec=ORANGE, lw=2))
+axes.add_patch(Rectangle((7.2, 2.5), 0.5, 0.2, fc=GREEN))
+for row, (name, size, kib, colour, level) in enumerate(parts):
+    cache = f"L{level} of {sizes[level]:,} KB" if level in sizes else f"L{level}"
+    axes.text(0, -0.5 - 0.55 * row, f"{name} ({size}): {kib:,} KB, lives in {cache}")
+    axes.add_patch(Rectangle((-0.45, -0.55 - 0.55 * row), 0.3, 0.3, fc=colour))
+axes.set(xlim=(-0.6, 9.4), ylim=(-2.1, 4.5), aspect="equal")
+axes.axis("off")
+plt.show()
+
+# %% [markdown]
+"""
+*Figure: the matrices A, B and C as frames. In A an orange block and in it a green panel, in B a blue block, in C the rows that they change and one tile. Below, the size of each in KB and the cache of your machine that it is meant to live in.*
+
+Two given helpers do what every product needs around its loops: `begin` looks at the arguments and returns a cleared `c` whose rows lie together, `finish` brings it into the caller's `out`. `flat_rows(c)` gives the memory that the macrokernel wants.
+
+**Predict.** For 512 x 512 matrices with `mc = 192`, `kc = 512`, `nc = 4096`: how often is each float of A packed, how often each of B?
+"""
+
+
+# %% jupyter={"source_hidden": true}
+#| export
+def begin(a, b, out):
+    """(m, k, n, out, c): the sizes, where the result goes, and cleared memory to add it up in.
+
+    raises TypeError and ValueError as check_matmul and check_out; TypeError for float64
+    """
+    m, k, n = check_matmul(a, b)
+    if a.dtype != np.float32:
+        raise TypeError(
+            f"a and b are {a.dtype}, this kernel multiplies float32: use gemm, or .astype"
+        )
+    others = [x for x in (a, b) if isinstance(x, np.ndarray)]
+    out = check_out(out, (m, n), *others)
+    c = out if flat_rows(out) else np.empty((m, n), np.float32)
+    c.fill(0)
+    return m, k, n, out, c
+
+
+def finish(out, c):
+    """out, with the result in it."""
+    if c is not out:
+        out[...] = c
+    return out
+
+
+# %% nbgrader={"grade": false, "grade_id": "gemm_blocked", "locked": false, "schema_version": 3, "solution": true, "task": false}
+#| export
+#| forbid: blas, spec
+def gemm_blocked(a, b, out=None, mc=MC, kc=KC, nc=NC):
+    """The product of two matrices by packed blocks.
+
+        out[i, j] = sum over p of a[i, p] * b[p, j]
+
+    a, b       : (m, k) and (k, n) float32, any stride; not modified
+    out        : (m, n) float32, any stride, or None for a new array
+    mc, kc, nc : sizes of the blocks, at least 1, may be larger than the matrices
+    returns out; k = 0 gives zeros
+    raises TypeError and ValueError as begin and check_count
+
+    >>> gemm_blocked(np.ones((2, 3), np.float32), np.ones((3, 1), np.float32))
+    array([[3.],
+           [3.]], dtype=float32)
+    """
+    # Hint: macro_kernel(*TILE), and the three loops of the text around one call of it; slices
+    #       that reach over the end are no problem. About 15 lines.
+    ### BEGIN SOLUTION
+    mc, kc, nc = check_count("mc", mc), check_count("kc", kc), check_count("nc", nc)
+    m, k, n, out, c = begin(a, b, out)
+    memory, ldc = flat_rows(c)
+    mr, nv = TILE
+    tiles = macro_kernel(mr, nv)
+    for j in range(0, n, nc):
+        for p in range(0, k, kc):
+            pb = pack_b(b[p : p + kc, j : j + nc], nv * VL)
+            for i in range(0, m, mc):
+                pa = pack_a(a[i : i + mc, p : p + kc], mr)
+                tiles(pa, pb, memory, i * ldc + j, ldc, min(mc, m - i), min(nc, n - j))
+    return finish(out, c)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "gemm_blocked-test", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
+for m, k, n in ((1, 1, 1), (20, 7, 40), (33, 50, 70), (0, 3, 2), (2, 0, 3)):
+    a, b = ramp(m, k), ramp(k, n, seed=1)
+    want = product_spec(a, b)
+    last = (k - 1) // 20 * 20 if k else 0
+    causes = {
+        "only the last block of the inner dimension is there": lambda: product_spec(
+            a[:, last:], b[last:]
+        ),
+        "only the first block of the inner dimension is there": lambda: product_spec(
+            a[:, :20], b[:20]
+        ),
+    }
+    got = expect_unchanged(gemm_blocked, a, b, mc=16, kc=20, nc=48)
+    hint = "C is cleared once, in begin; each block adds its product at i * ldc + j"
+    expect_close(got, want.astype(np.float32), inner=k, likely=causes, hint=hint, allow_empty=True)
+a, b = ramp(20, 30), ramp(30, 40, seed=1)
+want, place = product_spec(a, b).astype(np.float32), np.full((20, 80), 7, np.float32)
+got = gemm_blocked(a, b, out=place[:, ::2])
+expect_close(place[:, ::2].copy(), want, inner=30, hint="out may have steps: begin and finish")
+expect_equal(place[:, 1::2].copy(), np.full((20, 40), 7, np.float32), hint="only out changes")
+expect_raises(ValueError, gemm_blocked, a, b, mc=0, hint="check_count looks at mc, kc and nc")
+expect_raises(ValueError, gemm_blocked, a, a, hint="begin looks at the shapes")
+
+# %% nbgrader={"grade": true, "grade_id": "gemm_blocked-hidden", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["hidden-tests", "raises-exception"]
+# 2 points, checked after hand-in
+### BEGIN HIDDEN TESTS
+draw = rng("gemm_blocked-hidden")
+for m, k, n in ((37, 61, 83), (8, 16, 32), (1, 130, 5)):
+    a = draw.integers(-8, 9, (m, k)).astype(np.float32)
+    b = draw.integers(-8, 9, (k, n)).astype(np.float32)
+    want = product_spec(a, b).astype(np.float32)
+    for blocks in ({}, dict(mc=7, kc=13, nc=33), dict(mc=10**9, kc=64, nc=10**9), dict(mc=1, nc=1)):
+        got = expect_fresh(gemm_blocked, a, b, **blocks)
+        expect_equal(got, want, hint=f"blocks {blocks}: small whole numbers come out exactly")
+normal = draw.standard_normal
+for name, a in layouts(normal((19, 23)).astype(np.float32)):
+    b = normal((23, 21)).astype(np.float32)
+    want = product_spec(a, b).astype(np.float32)
+    got = expect_unchanged(gemm_blocked, a, b, kc=9)
+    expect_close(got, want, inner=23, scale=np.float32(40), hint=f"A may be {name}")
+    got = expect_unchanged(gemm_blocked, b.T, a.T, kc=9)
+    expect_close(got, want.T.copy(), inner=23, scale=np.float32(40), hint=f"B may be {name}")
+out = np.full((21, 19), 7, np.float32)
+got = gemm_blocked(b=a.T, a=b.T, out=out)
+expect_equal(got is out, True, hint="with out= the result is out itself; arguments by name")
+expect_close(out, want.T.copy(), inner=23, scale=np.float32(40), hint="out had other numbers in it")
+expect_raises(ValueError, gemm_blocked, a, b, out=out, hint="out of another shape: begin")
+for what in ({"kc": 2.0}, {"nc": True}, {"mc": "8"}):
+    expect_raises(TypeError, gemm_blocked, a, b, **what, hint=f"{what}: check_count")
+expect_raises(TypeError, gemm_blocked, a.astype(np.float64), b, hint="mixed dtypes: begin")
+### END HIDDEN TESTS
+
+# %% nbgrader={"grade": true, "grade_id": "gemm_blocked-speed", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
+
+
+def square_inputs(rng):
+    return tuple(rng.standard_normal((384, 384)).astype(np.float32) for _ in range(2))
+
+
+points(
+    speed(
+        gemm_blocked,
+        by_rows,
+        square_inputs,
+        inner=384,
+        points=4,
+        full={"avx512": 1.5, "avx2": 1.4},
+        half={"avx512": 1.1, "avx2": 1.1},
+        hint="pack B's block before the loop over rows, and A's block once for it",
+    )
+)
+
+# %% tags=["raises-exception"]
+#| measure
+from tito.machine import Rung, scoreboard
+
+for n in (64, 256, 600):
+    a, b = ramp(n, n), ramp(n, n, seed=1)
+    check = partial(expect_close, want=product_spec(a, b), inner=n, dtype=np.float32)
+    work = dict(args=(a, b), check=check, flops=2 * n**3)
+    rungs = [
+        Rung(f"by rows, {n}", by_rows, **work),
+        Rung(f"gemm_blocked, {n}", gemm_blocked, **work),
+        Rung(f"NumPy's @, {n}", np.matmul, **work),
+    ]
+    print(scoreboard(rungs, rounds=3), "\n")
+
+# %% [markdown]
+"""
+The line below each table names the BLAS and its *core type*, which decides what you are measured against: on one and the same CPU an OpenBLAS with its AVX2 kernels is half as fast as with its AVX-512 kernels. For the smallest size the Python around the loops is what you see.
+"""
+
+# %% [markdown]
+"""
+## Exercise 7: few rows, and a matrix that stays
+
+Packing B costs `k * n` copies and pays when B is used for many rows. A language model that writes one word at a time multiplies *one* row, or a few, by large matrices: there packing would cost more than the product. Two ways out:
+
+- **In place.** The microkernel reads B where it lies. That is what `ldb` is for: the rows of the "panel" are now as far apart as the rows of B. A has few rows, so packing *it* costs nothing. Only the last, narrow panel of B is packed, since a vector may not reach over the end.
+- **Packed once.** The weights of a model do not change. `PackedMatrix(b)` packs them when they are loaded; `gemm(a, packed)` begins at once.
+
+`tile_for(rows)` says which tile is right for the rows that are left: 16 rows are two tiles of 8, and for 5 there is a tile of 5, so that no row of zeros is computed.
+
+**Predict.** For 4 x 576 times 576 x 1536: how many times as fast is the product in place? And the packed one?
+"""
+
+
+# %% nbgrader={"grade": false, "grade_id": "gemm_skinny", "locked": false, "schema_version": 3, "solution": true, "task": false}
+#| export
+#| forbid: blas, spec
+@functools.cache
+def in_place_kernel(mr, nv):
+    """The compiled loops over whole tiles, with B where it lies.
+
+    returns tiles(pa, b, ldb, c, ic, ldc, n), which adds the product to c:
+
+        c[ic + i * ldc + j] += sum over p of A[i, p] * b[ldb * p + j]    for j < n - n % nr
+
+        pa     : (m / mr, k, mr), as pack_a makes it; m is a multiple of mr
+        b, ldb : the floats of B, and how many from a row to the next
+        n      : columns of B; nr = nv * VL
+        the others as in macro_kernel
+    """
+    tile, nr = ukernel(mr, nv), nv * VL
+
+    @kernel
+    def tiles(pa, b, ldb, c, ic, ldc, n):
+        # Hint: for whole tiles only, tile(pa[q], b[j:], ldb, k, c, place, ldc). About 5 lines.
+        ### BEGIN SOLUTION
+        count, k, _ = pa.shape
+        for j in range(0, n - n % nr, nr):
+            for q in range(count):
+                tile(pa[q], b[j:], ldb, k, c, ic + q * mr * ldc + j, ldc)
+        ### END SOLUTION
+
+    return tiles
+
+
+def gemm_skinny(a, b, out=None):
+    """The product of two matrices for few rows of a: b is read in place, not packed.
+
+        out[i, j] = sum over p of a[i, p] * b[p, j]
+
+    a, b : (m, k) and (k, n) float32, any stride; not modified
+    out  : (m, n) float32, any stride, or None for a new array
+    returns out
+    raises TypeError and ValueError as begin
+
+    >>> gemm_skinny(np.ones((1, 3), np.float32), np.ones((3, 2), np.float32))
+    array([[3., 3.]], dtype=float32)
+    """
+    m, _, n, out, c = begin(a, b, out)
+    b = b if flat_rows(b) else np.array(b, order="C")
+    b_memory, ldb = flat_rows(b)
+    c_memory, ldc = flat_rows(c)
+    # Hint: while rows are left: tile_for, pack_a for as many of them as fill whole tiles, the
+    #       kernel above; macro_kernel and pack_b do the last n % nr columns. About 12 lines.
+    ### BEGIN SOLUTION
+    row = 0
+    while row < m:
+        mr, nv = tile_for(m - row)
+        rows, nr = (m - row) // mr * mr, nv * VL
+        pa, whole = pack_a(a[row : row + rows], mr), n - n % nr
+        in_place_kernel(mr, nv)(pa, read_only(b_memory), ldb, c_memory, row * ldc, ldc, n)
+        if whole < n:
+            pb = pack_b(b[:, whole:], nr)
+            macro_kernel(mr, nv)(pa, pb, c_memory, row * ldc + whole, ldc, rows, n - whole)
+        row += rows
+    return finish(out, c)
+    ### END SOLUTION
+
+
+class PackedMatrix:
+    """A matrix packed once, for many products: gemm(a, PackedMatrix(b)).
+
+    b : (k, n) float32, any stride; copied
+
+    >>> gemm(np.ones((1, 2), np.float32), PackedMatrix(np.ones((2, 3), np.float32)))
+    array([[2., 2., 2.]], dtype=float32)
+    """
+
+    ndim, dtype = 2, np.dtype(np.float32)
+
+    def __init__(self, b):
+        check_float_array("b", b, ndim=2, dtype=self.dtype)
+        self.shape = b.shape
+        self._blocks = [pack_b(b[p : p + KC], TILE[1] * VL) for p in range(0, len(b), KC)]
+
+    def product(self, a, out=None):
+        """a @ b, as gemm gives it."""
+        m, k, n, out, c = begin(a, self, out)
+        memory, ldc = flat_rows(c)
+        for block, p in zip(self._blocks, range(0, k, KC)):
+            i = 0
+            while i < m:
+                mr = min(TILE[0], m - i)
+                rows = min(MC, (m - i) // mr * mr)
+                pa = pack_a(a[i : i + rows, p : p + KC], mr)
+                tiles = macro_kernel(mr, TILE[1])
+                tiles(pa, block, memory, i * ldc, ldc, rows, n)
+                i += rows
+        return finish(out, c)
+
+
+def gemm(a, b, out=None):
+    """The product of two matrices, by the kernel that is right for their shapes.
+
+        out[i, j] = sum over p of a[i, p] * b[p, j]
+
+    a   : (m, k) float32, any stride; float64 works too, by plain loops; not modified
+    b   : (k, n) of the same dtype, or a PackedMatrix; not modified
+    out : (m, n) of that dtype, any stride, or None for a new array
+    returns out; k = 0 gives zeros; the same input gives the same bits, call after call
+    raises TypeError for other dtypes and for lists, ValueError for sizes that do not fit and an
+        out of another shape or dtype, or that is read-only or shares memory with a or b
+
+    >>> gemm(np.ones((2, 3), np.float32), np.ones((3, 1), np.float32))
+    array([[3.],
+           [3.]], dtype=float32)
+    """
+    if isinstance(b, PackedMatrix):
+        return b.product(a, out)
+    m, _, n = check_matmul(a, b)
+    if a.dtype == np.float64:
+        return _wide_product(a, b, check_out(out, (m, n), a, b))
+    if m <= IN_PLACE_ROWS and flat_rows(b):
+        return gemm_skinny(a, b, out)
+    return gemm_blocked(a, b, out, MC, KC, NC)
+
+
+def _wide_product(a, b, out):
+    c = np.zeros(out.shape)
+    product_by_rows(np.array(a, order="C"), np.array(b, order="C"), c)
+    out[...] = c
+    return out
+
+
+# %% nbgrader={"grade": true, "grade_id": "gemm_skinny-test", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
+for m, k, n in ((1, 3, 9 * VL), (5, 20, 4 * VL + 3), (2, 7, 5), (1, 0, 4)):
+    a, b = ramp(m, k), ramp(k, n, seed=1)
+    want = product_spec(a, b)
+    causes = {}
+    for nr in (4 * VL, 8 * VL):
+        cut = want.copy()
+        cut[:, n - n % nr :] = 0
+        causes[f"the last {n % nr} columns are missing"] = lambda cut=cut: cut
+    got = expect_unchanged(gemm_skinny, a, b)
+    hint = "whole tiles by in_place_kernel, the last n % nr columns packed; every row once"
+    expect_close(got, want.astype(np.float32), inner=k, likely=causes, hint=hint, allow_empty=True)
+a, b = ramp(3, 40), ramp(40, 70, seed=1)
+want = product_spec(a, b).astype(np.float32)
+got = expect_unchanged(gemm, a, PackedMatrix(b))
+expect_close(got, want, inner=40, hint="PackedMatrix stands on pack_b and macro_kernel")
+got = expect_unchanged(gemm, a, b)
+expect_close(got, want, inner=40, hint="gemm sends few rows to gemm_skinny")
+
+# %% nbgrader={"grade": true, "grade_id": "gemm_skinny-hidden", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["hidden-tests", "raises-exception"]
+# 1 point, checked after hand-in
+### BEGIN HIDDEN TESTS
+normal = rng("gemm_skinny-hidden").standard_normal
+for m, k, n in ((5, 33, 9 * VL + 1), (1, 64, 8 * VL), (TILE[0] + 1, 10, 70)):
+    a, b = normal((m, k)).astype(np.float32), normal((k, n)).astype(np.float32)
+    want = product_spec(a, b).astype(np.float32)
+    hint = "any number of rows: whole tiles first, then a lower one for the rest"
+    got = expect_fresh(gemm_skinny, a, b)
+    expect_close(got, want, inner=k, scale=np.float32(60), hint=hint)
+a = normal((5, 9)).astype(np.float32)
+for name, b in layouts(normal((9, 5 * VL)).astype(np.float32)):
+    want = product_spec(a, b).astype(np.float32)
+    got = expect_unchanged(gemm_skinny, a, b)
+    expect_close(got, want, inner=9, scale=np.float32(40), hint=f"B may be {name}")
+### END HIDDEN TESTS
+
+# %% nbgrader={"grade": true, "grade_id": "gemm_skinny-speed", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
+
+
+def skinny_inputs(rng):
+    shapes = (64, 384), (384, 512)
+    return tuple(rng.standard_normal(shape).astype(np.float32) for shape in shapes)
+
+
+points(
+    speed(
+        gemm_skinny,
+        by_rows,
+        skinny_inputs,
+        inner=384,
+        points=2,
+        full={"avx512": 1.3, "avx2": 1.3},
+        half={"avx512": 1.1, "avx2": 1.1},
+        hint="B is read where it lies; only its last columns are packed",
+    )
+)
+
+# %% tags=["raises-exception"]
+#| measure
+from tito.machine import time_call
+
+try:
+    b = ramp(576, 1536)
+    packed = PackedMatrix(b)
+    print("GFLOP/s with B of 576 x 1536")
+    print("rows of A     packed now   in place   packed once   NumPy's @")
+    for m in (1, 2, 4, 8, 16, 64, 128):
+        a = ramp(m, 576, seed=1)
+        row = []
+        for kernel_of in (gemm_blocked, gemm_skinny, np.matmul):
+            row.append(time_call(kernel_of, a, b).median)
+        row.insert(2, time_call(gemm, a, packed).median)
+        print(f"{m:9}" + "".join(f"{2 * m * 576 * 1536 / s / 1e9:13.0f}" for s in row))
+except NotImplementedError:
+    print("left out: gemm_skinny, or what it stands on, is not written yet")
+
+# %% [markdown]
+"""
+For a few rows the whole machinery of packing is a loss. How many rows does it take until the first column catches up with the second? `IN_PLACE_ROWS` is where `gemm` changes over.
+"""
+
+# %% [markdown]
+"""
+## Use it: the network, its weights packed once
+
+The two-layer network once more: 512 inputs, 1024 hidden units, 16 outputs, a batch of 64, and then a single example. Its weights stay the same, so they are packed when it is loaded.
+"""
+
+# %% tags=["raises-exception"]
+#| measure
+from tinykernels import vectorized
+from tito.machine import time_call
+
+draw = np.random.default_rng(8)
+weights = [draw.standard_normal(s).astype(np.float32) / 32 for s in ((512, 1024), (1024, 16))]
+
+
+def network(product, x, layers):
+    """Softmax over the outputs of two layers."""
+    first, second = layers
+    return vectorized.softmax(product(vectorized.vectorized_relu(product(x, first)), second))
+
+
+try:
+    layers = {
+        "by rows": (by_rows, weights),
+        "gemm": (gemm, weights),
+        "gemm, weights packed once": (gemm, [PackedMatrix(w) for w in weights]),
+        "matmul_baseline (03)": (vectorized.matmul_baseline, weights),
+    }
+    for size in (64, 1):
+        batch, answers = draw.standard_normal((size, 512)).astype(np.float32), []
+        print(f"batch of {size}")
+        for name, (product, these) in layers.items():
+            answers.append(network(product, batch, these))
+            seconds = time_call(network, product, batch, these).median
+            print(f"  {name:28}{seconds * 1e6:9.0f} us")
+        spread = max(np.abs(answer - answers[0]).max() for answer in answers)
+        print(f"  largest difference of the results: {spread:.1e}")
+except NotImplementedError as error:
+    print(f"left out: {error or 'gemm, or what it stands on, is not written yet'}")
+
+# %% [markdown]
+"""
+## Scoreboard
+
+Every rung of the course so far that multiplies matrices, each compared with a specification before it is timed. A rung that is missing or wrong is left out; the slow ones get a small matrix, as their names say. The picture sets the rates beside what your machine can do.
+"""
+
+# %% tags=["raises-exception"]
+#| measure
+import importlib
+
+import matplotlib.pyplot as plt
+from tito.machine import Rung, peaks, scoreboard
+
+RUNGS = (
+    ("loops", "matmul_loops", 48),
+    ("vectorized", "vectorized_matmul", 48),
+    ("blocking", "cache_friendly_matmul", 48),
+    ("blocking", "blocked_matmul", 384),
+    ("jit", "matmul_ijk", 384),
+    ("jit", "matmul_ikj", 384),
+    ("jit", "matmul_registers", 384),
+)
+
+
+def later(module, name):
+    """A kernel of an earlier module, looked up when it is called."""
+
+    def call(*args):
+        try:
+            found = importlib.import_module(f"tinykernels.{module}")
+        except ModuleNotFoundError:
+            raise NotImplementedError(f"tinykernels.{module} is not there") from None
+        return getattr(found, name)(*args)
+
+    return call
+
+
+def packed_product(a, b):
+    return gemm(a, b)
+
+
+wide, rungs = {}, []
+for n in (48, 384):
+    a, b = ramp(n, n), ramp(n, n, seed=1)
+    wide[n] = dict(
+        args=(a, b),
+        check=partial(expect_close, want=product_spec(a, b), inner=n, dtype=np.float32),
+        flops=2 * n**3,
+    )
+rungs += [Rung(f"{name}, {n}", later(module, name), **wide[n]) for module, name, n in RUNGS]
+rungs.append(Rung("by rows, 384", by_rows, **wide[384]))
+rungs.append(Rung("gemm_skinny, 384", gemm_skinny, **wide[384]))
+rungs.append(Rung("gemm, 384", gemm, **wide[384]))
+try:
+    ready = {**wide[384], "args": (wide[384]["args"][0], PackedMatrix(wide[384]["args"][1]))}
+    rungs.append(Rung("gemm prepacked, 384", packed_product, **ready))
+except NotImplementedError:
+    print("PackedMatrix is left out: what it stands on is not written yet")
+rungs.append(Rung("NumPy's @, 384", np.matmul, **wide[384]))
+board = scoreboard(rungs, rounds=3)
+print(board)
+
+rows = [row for row in board.rows if row.rate]
+figure, (ladder, roof) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+names = [row.name for row in rows]
+ladder.barh(names, [row.rate / 1e9 for row in rows], color=BLUE)
+ladder.set(xscale="log", xlabel="GFLOP/s", title="the ladder so far")
+ladder.invert_yaxis()
+peak, memory = peaks().flops(), peaks().bandwidth
+if peak:
+    ladder.axvline(peak / 1e9, color=RED, ls="--", label="peak of one core")
+    ladder.legend(loc="lower left")
+    intensity = np.logspace(-1, 3, 100)  # flops a byte
+    for level, colour in zip(memory, (GREEN, ORANGE, BLUE, RED)):
+        roof.loglog(
+            intensity, np.minimum(peak, memory[level] * intensity) / 1e9, color=colour, label=level
+        )
+    marks = [("gemm, 384", 384, 384), ("by rows, 384", 384, 384)]
+    for name, m, n in marks:
+        found = [row for row in rows if row.name == name]
+        if found:
+            at = 2 * m * 384 * n / (4 * (m * 384 + 384 * n + m * n))
+            roof.plot(at, found[0].rate / 1e9, "o", color="gray")
+            roof.annotate(
+                name,
+                (at, found[0].rate / 1e9),
+                textcoords="offset points",
+                xytext=(-6, -12),
+                ha="right",
+            )
+    roof.set(xlabel="flops a byte, each array moved once", ylabel="GFLOP/s", title="the roofline")
+    roof.legend(title="data in", loc="lower right")
+plt.show()
+
+# %% [markdown]
+"""
+*Figure: left, bars on a logarithmic scale, one for each rung of the table above, and a dashed line at the peak. Right, the roofline: below a slope that the bandwidth of each level of memory sets, or the flat top at the peak, and on it your gemm and the product by rows.*
+
+Both products on the right do the same work on the same bytes, so they stand one above the other. What lies between them is not the memory: it is registers.
+
+## Think
+
+Your answers here are read by a person. Three to six sentences each; numbers from your own runs count for more than adjectives.
+"""
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "reflect-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+"""
+**1. How many independent sums must a kernel have at least on your machine?** Derive it from latency and throughput, and compare it with your tables.
+
+### BEGIN SOLUTION
+1 point: latency times multiply-adds that can start in a cycle: 4 cycles x 2 units = 8 sums (4 where the CPU starts one 512-bit multiply-add in a cycle). With fewer the core waits.
+
+1 point: own numbers: the rate grows nearly in proportion to the sums up to there and hardly after, read from the table of the gap or of the tiles. More sums are still useful: a larger tile loads less for each multiply-add. Either remark with numbers is enough.
+### END SOLUTION
+"""
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "reflect-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+"""
+**2. Packing copies, and still it pays: why? And when does it not?** Say how often a float of B is copied and how often it is read in a product of m x k by k x n.
+
+### BEGIN SOLUTION
+1 point: each float of B is copied once (for each block of columns and depth) and read m / mr times by the microkernel; from panels these reads are in order, aligned, without conflicts in the sets of the cache and within few pages.
+
+1 point: with few rows it is read a few times only, so that the copy costs as much as the product: own numbers from the table of exercise 7; or weights that stay are packed once, then it costs nothing.
+### END SOLUTION
+"""
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "reflect-3", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+"""
+**3. What would change on a CPU with half the vector width and half the registers, and what would not?** Go through your four files.
+
+### BEGIN SOLUTION
+1 point: what changes: VL and REGISTERS, therefore the largest tile (6 x 2 vectors take 15 of 16 registers), nr = nv * VL and with it the width of the panels; the peak is half.
+
+1 point: what stays: the text of ukernel_source, the packing, the loops; and the number of sums wanted, which follows from latency and units, not from the width. Both with a reason.
+### END SOLUTION
+"""
+
+# %% [markdown]
+"""
+## What usually goes wrong
+
+- *The kernel dies without a message.* A vector load or store far outside of its array. Look at the index: which rows are how long?
+- *Numbers around the block changed.* A whole tile was stored at the edge, or the vector loop of exercise 1 ran into the tail.
+- *Right, at a third of the speed.* The sums are an array, or C is loaded in the loop over p, or the tile has one register too many.
+- *Only the last 512 of the inner dimension.* The tile was stored instead of added.
+- *Everything is doubled at the edge.* `edge` was not cleared before the next tile.
+- *The first call takes a second.* It compiles. The clock of the tables begins after that.
+
+## You are done when
+
+- every test cell above runs without a message, and `tito test 08` says the same;
+- you have compared your predictions with what the cells printed, above all how many sums keep the core busy;
+- the three questions have an answer;
+- `tito export 08` has written `tinykernels/simd/`, and `tito bench gemm` shows your gemm beside NumPy's.
+
+## In production
+
+The scheme is that of GotoBLAS, and of its heirs OpenBLAS and BLIS; BLIS made it a frame in which only the microkernel is written for each CPU, as you did. MKL and oneDNN generate their kernels when they run, from the shapes asked for, with registers counted as in exercise 3. libxsmm does so for small matrices, ruy and XNNPACK for phones. PyTorch packs weights once for inference, llama.cpp stores them packed in the file. On CPUs with matrix units (AMX, SME) the tile is a register of its own; the loops around it stay.
+
+**References**
+
+- K. Goto, R. A. van de Geijn, *Anatomy of high-performance matrix multiplication*, ACM Transactions on Mathematical Software 34(3), 2008.
+- F. G. Van Zee, R. A. van de Geijn, *BLIS: a framework for rapidly instantiating BLAS functionality*, ACM Transactions on Mathematical Software 41(3), 2015.
+- T. M. Low, F. D. Igual, T. M. Smith, E. S. Quintana-Ortí, *Analytical modeling is enough for high-performance BLIS*, ACM Transactions on Mathematical Software 43(2), 2016.
+- *Intel Intrinsics Guide*; A. Fog, *Optimization manuals* (latencies and throughputs, instruction by instruction).
+
+## Next
+
+In a terminal:
+
+    tito test 08       the visible tests, in a process of their own
+    tito export 08     your kernels become tinykernels/simd/
+    tito submit 08     the file to hand in
+
+Then module 09: weights of eight and of four bits.
+"""

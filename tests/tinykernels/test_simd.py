@@ -1,0 +1,126 @@
+"""The SIMD product keeps its contract on AVX-512, AVX2 and plain CPUs."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("numba")
+
+from tinykernels.simd import gemm as simd
+from tinykernels.simd import vec
+from tinykernels.simd.microkernel import compile_source, ukernel_source
+from tinykernels.simd.packing import aligned_empty, flat_rows, pack_a, pack_b
+
+from . import simd_battery
+
+HERE = Path(__file__).resolve().parent
+AVX2 = "+sse2,+ssse3,+sse4.1,+sse4.2,+avx,+avx2,+fma"
+
+
+@pytest.mark.parametrize("part", ["check_shapes", "check_layouts", "check_special_values"])
+def test_on_this_cpu(part):
+    getattr(simd_battery, part)()
+
+
+@pytest.mark.parametrize(
+    ("features", "floats"), [pytest.param(AVX2, 8, id="avx2"), pytest.param("", 4, id="generic")]
+)
+def test_on_a_lesser_cpu(features, floats):
+    if features and not {"avx2", "fma"} <= vec.cpu_features():
+        pytest.skip("this CPU has no AVX2")
+    path = os.pathsep.join([str(HERE.parents[1]), os.environ.get("PYTHONPATH", "")])
+    env = {**os.environ, "NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": features}
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.tinykernels.simd_battery"],
+        env={**env, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        cwd=HERE.parents[1],
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert int(done.stdout) == floats
+
+
+@pytest.mark.parametrize(
+    ("features", "unit"),
+    [
+        ({"avx512f", "avx2", "fma"}, (16, 32)),
+        ({"avx2", "fma"}, (8, 16)),
+        ({"avx2"}, (4, 16)),
+        ({"neon"}, (4, 32)),
+        (set(), (4, 16)),
+    ],
+)
+def test_vector_unit_of_a_cpu(features, unit):
+    assert vec.vector_unit(features) == unit
+
+
+def test_every_tile_fits_into_the_registers():
+    for rows in range(1, 40):
+        mr, nv = simd.tile_for(rows)
+        assert mr <= rows and mr * nv + nv + 1 <= vec.REGISTERS and nv >= 1
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "out", "error", "words"),
+    [
+        (np.ones((2, 3), np.int32), np.ones((3, 2), np.int32), None, TypeError, "astype"),
+        ([[1.0]], np.ones((1, 1)), None, TypeError, "a "),
+        (np.ones((2, 3), "f4"), np.ones((3, 2)), None, TypeError, "float"),
+        (np.ones((2, 3), "f4"), np.ones((2, 3), "f4"), None, ValueError, "inner sizes"),
+        (np.ones(3, "f4"), np.ones((3, 2), "f4"), None, ValueError, "a"),
+        (np.ones((2, 3), ">f4"), np.ones((3, 2), ">f4"), None, TypeError, "a"),
+        (np.ones((2, 3), "f4"), np.ones((3, 2), "f4"), np.ones((2, 3), "f4"), ValueError, "out"),
+        (np.ones((2, 3), "f4"), np.ones((3, 2), "f4"), np.ones((2, 2)), ValueError, "out"),
+    ],
+)
+def test_what_is_refused(a, b, out, error, words):
+    with pytest.raises(error, match=words):
+        simd.gemm(a, b, out)
+
+
+def test_out_may_not_be_an_input():
+    a = np.ones((3, 3), np.float32)
+    for packed in (a, simd.PackedMatrix(a)):
+        with pytest.raises(ValueError, match="shares memory"):
+            simd.gemm(a, packed, a)
+
+
+def test_a_packed_matrix_is_a_copy():
+    b = np.ones((4, 3), np.float32)
+    packed = simd.PackedMatrix(b)
+    b[...] = 9
+    assert np.array_equal(simd.gemm(np.ones((1, 4), np.float32), packed), [[4, 4, 4]])
+    with pytest.raises(TypeError):
+        simd.PackedMatrix(b.astype(np.float64))
+
+
+def test_panels_begin_at_a_cache_line():
+    for size in (1, 5, 16, 1000):
+        assert aligned_empty((size, 2)).ctypes.data % 64 == 0
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    want = [[[0, 4], [1, 5], [2, 6], [3, 7]], [[8, 0], [9, 0], [10, 0], [11, 0]]]
+    assert np.array_equal(pack_a(x, 2), want)
+    assert np.array_equal(pack_b(x.T, 2), want)
+
+
+def test_flat_rows_of_what_a_blas_could_take():
+    x = np.arange(20, dtype=np.float32).reshape(4, 5)
+    for view in (x, x[1:3, 2:], x[::2, :3], x[:, :1]):
+        memory, ld = flat_rows(view)
+        i, j = np.indices(view.shape)
+        assert np.array_equal(memory[i * ld + j], view)
+    for view in (x.T, x[::-1], x[:, ::2], np.broadcast_to(x[:1], (4, 5))):
+        assert flat_rows(view) is None
+
+
+def test_a_kernels_text_reaches_nothing_but_the_vector_calls():
+    for line in ("vzero.py_func", "import os", "vzero().__class__"):
+        with pytest.raises(ValueError, match="text"):
+            compile_source(f"def ukernel(c):\n    {line}", "ukernel")
+    assert "vfma" in ukernel_source(1, 1)

@@ -1,0 +1,283 @@
+# Built from module 08_simd by tito export; edit the module, not this file.
+"""SIMD: your own GEMM beside OpenBLAS."""
+
+import functools
+
+import numpy as np
+
+from tinykernels.loops import check_count, check_float_array, check_matmul
+from tinykernels.simd.microkernel import ukernel
+from tinykernels.simd.packing import flat_rows, pack_a, pack_b, read_only
+from tinykernels.simd.vec import REGISTERS, VL, kernel
+from tinykernels.vectorized import check_out
+
+__all__ = [
+    "IN_PLACE_ROWS",
+    "KC",
+    "MC",
+    "NC",
+    "TILE",
+    "PackedMatrix",
+    "begin",
+    "finish",
+    "gemm",
+    "gemm_blocked",
+    "gemm_skinny",
+    "in_place_kernel",
+    "macro_kernel",
+    "multiply_panels",
+    "product_by_rows",
+    "tile_for",
+]
+
+
+# 08_simd: product_by_rows
+@kernel
+def product_by_rows(a, b, c):
+    """Add a @ b to c, row by row: every inner step walks along a row of b and of c.
+
+    a, b, c : (m, k), (k, n), (m, n), contiguous, one dtype; c is changed
+    """
+    for i in range(len(a)):
+        for p in range(len(b)):
+            factor, row, total = a[i, p], b[p], c[i]
+            for j in range(len(row)):
+                total[j] += factor * row[j]
+
+
+# 08_simd: TILE, MC, KC
+TILE = (8, 2) if REGISTERS == 32 else (6, 2)  # rows and vectors that fit into the registers
+
+
+MC, KC, NC = 192, 512, 4096  # rows of A, inner size and columns of B that are packed at a time
+IN_PLACE_ROWS = 128  # for so many rows of A or fewer, B is not packed
+
+
+def tile_for(rows):
+    """(mr, nv) of the tile for the next rows: at most TILE's height, as wide as registers allow.
+
+    >>> tile_for(1000) == TILE
+    True
+    """
+    if rows >= TILE[0]:
+        return TILE
+    fits = (REGISTERS - 1) // (rows + 1)
+    return rows, min(fits, max(4, 8 // rows))
+
+
+# 08_simd: macro_kernel
+@functools.cache
+def macro_kernel(mr, nv):
+    """The compiled loops over all tiles of a block of C, with a microkernel of that size in them.
+
+    returns tiles(pa, pb, c, ic, ldc, m, n), which adds the product of two packed blocks to c:
+
+        c[ic + i * ldc + j] += sum over p of A[i, p] * B[p, j]    for i < m, j < n
+
+        pa      : (ceil(m / mr), k, mr), as pack_a makes it
+        pb      : (ceil(n / nr), k, nr) with nr = nv * VL, as pack_b makes it
+        c       : contiguous float32; changed between ic and the block's last element only
+        ic, ldc : where the block begins in c, and floats from a row of it to the next
+    """
+    tile, nr = ukernel(mr, nv), nv * VL
+
+    @kernel
+    def tiles(pa, pb, c, ic, ldc, m, n):
+        k = pa.shape[1]
+        edge = np.zeros((mr, nr), np.float32)
+        for j in range(0, n, nr):
+            for i in range(0, m, mr):
+                place = ic + i * ldc + j
+                if i + mr <= m and j + nr <= n:
+                    tile(pa[i // mr], pb[j // nr], nr, k, c, place, ldc)
+                    continue
+                edge[:] = np.float32(0)
+                tile(pa[i // mr], pb[j // nr], nr, k, edge, 0, nr)
+                for r in range(min(mr, m - i)):
+                    for s in range(min(nr, n - j)):
+                        c[place + r * ldc + s] += edge[r, s]
+
+    return tiles
+
+
+def multiply_panels(mr, nv, pa, pb, out, row, column, m, n):
+    """Add the product of packed blocks to the (m, n) block of out that begins there."""
+    ldc = out.shape[1]
+    macro_kernel(mr, nv)(pa, pb, out.reshape(-1), row * ldc + column, ldc, m, n)
+    return out
+
+
+# 08_simd: begin, finish
+def begin(a, b, out):
+    """(m, k, n, out, c): the sizes, where the result goes, and cleared memory to add it up in.
+
+    raises TypeError and ValueError as check_matmul and check_out; TypeError for float64
+    """
+    m, k, n = check_matmul(a, b)
+    if a.dtype != np.float32:
+        raise TypeError(
+            f"a and b are {a.dtype}, this kernel multiplies float32: use gemm, or .astype"
+        )
+    others = [x for x in (a, b) if isinstance(x, np.ndarray)]
+    out = check_out(out, (m, n), *others)
+    c = out if flat_rows(out) else np.empty((m, n), np.float32)
+    c.fill(0)
+    return m, k, n, out, c
+
+
+def finish(out, c):
+    """out, with the result in it."""
+    if c is not out:
+        out[...] = c
+    return out
+
+
+# 08_simd: gemm_blocked
+def gemm_blocked(a, b, out=None, mc=MC, kc=KC, nc=NC):
+    """The product of two matrices by packed blocks.
+
+        out[i, j] = sum over p of a[i, p] * b[p, j]
+
+    a, b       : (m, k) and (k, n) float32, any stride; not modified
+    out        : (m, n) float32, any stride, or None for a new array
+    mc, kc, nc : sizes of the blocks, at least 1, may be larger than the matrices
+    returns out; k = 0 gives zeros
+    raises TypeError and ValueError as begin and check_count
+
+    >>> gemm_blocked(np.ones((2, 3), np.float32), np.ones((3, 1), np.float32))
+    array([[3.],
+           [3.]], dtype=float32)
+    """
+    mc, kc, nc = check_count("mc", mc), check_count("kc", kc), check_count("nc", nc)
+    m, k, n, out, c = begin(a, b, out)
+    memory, ldc = flat_rows(c)
+    mr, nv = TILE
+    tiles = macro_kernel(mr, nv)
+    for j in range(0, n, nc):
+        for p in range(0, k, kc):
+            pb = pack_b(b[p : p + kc, j : j + nc], nv * VL)
+            for i in range(0, m, mc):
+                pa = pack_a(a[i : i + mc, p : p + kc], mr)
+                tiles(pa, pb, memory, i * ldc + j, ldc, min(mc, m - i), min(nc, n - j))
+    return finish(out, c)
+
+
+# 08_simd: gemm_skinny
+@functools.cache
+def in_place_kernel(mr, nv):
+    """The compiled loops over whole tiles, with B where it lies.
+
+    returns tiles(pa, b, ldb, c, ic, ldc, n), which adds the product to c:
+
+        c[ic + i * ldc + j] += sum over p of A[i, p] * b[ldb * p + j]    for j < n - n % nr
+
+        pa     : (m / mr, k, mr), as pack_a makes it; m is a multiple of mr
+        b, ldb : the floats of B, and how many from a row to the next
+        n      : columns of B; nr = nv * VL
+        the others as in macro_kernel
+    """
+    tile, nr = ukernel(mr, nv), nv * VL
+
+    @kernel
+    def tiles(pa, b, ldb, c, ic, ldc, n):
+        count, k, _ = pa.shape
+        for j in range(0, n - n % nr, nr):
+            for q in range(count):
+                tile(pa[q], b[j:], ldb, k, c, ic + q * mr * ldc + j, ldc)
+
+    return tiles
+
+
+def gemm_skinny(a, b, out=None):
+    """The product of two matrices for few rows of a: b is read in place, not packed.
+
+        out[i, j] = sum over p of a[i, p] * b[p, j]
+
+    a, b : (m, k) and (k, n) float32, any stride; not modified
+    out  : (m, n) float32, any stride, or None for a new array
+    returns out
+    raises TypeError and ValueError as begin
+
+    >>> gemm_skinny(np.ones((1, 3), np.float32), np.ones((3, 2), np.float32))
+    array([[3., 3.]], dtype=float32)
+    """
+    m, _, n, out, c = begin(a, b, out)
+    b = b if flat_rows(b) else np.array(b, order="C")
+    b_memory, ldb = flat_rows(b)
+    c_memory, ldc = flat_rows(c)
+    row = 0
+    while row < m:
+        mr, nv = tile_for(m - row)
+        rows, nr = (m - row) // mr * mr, nv * VL
+        pa, whole = pack_a(a[row : row + rows], mr), n - n % nr
+        in_place_kernel(mr, nv)(pa, read_only(b_memory), ldb, c_memory, row * ldc, ldc, n)
+        if whole < n:
+            pb = pack_b(b[:, whole:], nr)
+            macro_kernel(mr, nv)(pa, pb, c_memory, row * ldc + whole, ldc, rows, n - whole)
+        row += rows
+    return finish(out, c)
+
+
+class PackedMatrix:
+    """A matrix packed once, for many products: gemm(a, PackedMatrix(b)).
+
+    b : (k, n) float32, any stride; copied
+
+    >>> gemm(np.ones((1, 2), np.float32), PackedMatrix(np.ones((2, 3), np.float32)))
+    array([[2., 2., 2.]], dtype=float32)
+    """
+
+    ndim, dtype = 2, np.dtype(np.float32)
+
+    def __init__(self, b):
+        check_float_array("b", b, ndim=2, dtype=self.dtype)
+        self.shape = b.shape
+        self._blocks = [pack_b(b[p : p + KC], TILE[1] * VL) for p in range(0, len(b), KC)]
+
+    def product(self, a, out=None):
+        """a @ b, as gemm gives it."""
+        m, k, n, out, c = begin(a, self, out)
+        memory, ldc = flat_rows(c)
+        for block, p in zip(self._blocks, range(0, k, KC)):
+            i = 0
+            while i < m:
+                mr = min(TILE[0], m - i)
+                rows = min(MC, (m - i) // mr * mr)
+                pa = pack_a(a[i : i + rows, p : p + KC], mr)
+                tiles = macro_kernel(mr, TILE[1])
+                tiles(pa, block, memory, i * ldc, ldc, rows, n)
+                i += rows
+        return finish(out, c)
+
+
+def gemm(a, b, out=None):
+    """The product of two matrices, by the kernel that is right for their shapes.
+
+        out[i, j] = sum over p of a[i, p] * b[p, j]
+
+    a   : (m, k) float32, any stride; float64 works too, by plain loops; not modified
+    b   : (k, n) of the same dtype, or a PackedMatrix; not modified
+    out : (m, n) of that dtype, any stride, or None for a new array
+    returns out; k = 0 gives zeros; the same input gives the same bits, call after call
+    raises TypeError for other dtypes and for lists, ValueError for sizes that do not fit and an
+        out of another shape or dtype, or that is read-only or shares memory with a or b
+
+    >>> gemm(np.ones((2, 3), np.float32), np.ones((3, 1), np.float32))
+    array([[3.],
+           [3.]], dtype=float32)
+    """
+    if isinstance(b, PackedMatrix):
+        return b.product(a, out)
+    m, _, n = check_matmul(a, b)
+    if a.dtype == np.float64:
+        return _wide_product(a, b, check_out(out, (m, n), a, b))
+    if m <= IN_PLACE_ROWS and flat_rows(b):
+        return gemm_skinny(a, b, out)
+    return gemm_blocked(a, b, out, MC, KC, NC)
+
+
+def _wide_product(a, b, out):
+    c = np.zeros(out.shape)
+    product_by_rows(np.array(a, order="C"), np.array(b, order="C"), c)
+    out[...] = c
+    return out

@@ -1,0 +1,122 @@
+# Built from module 08_simd by tito export; edit the module, not this file.
+"""SIMD: your own GEMM beside OpenBLAS."""
+
+import math
+
+import numpy as np
+
+from tinykernels.simd.vec import VL, kernel, vload, vstore
+
+__all__ = [
+    "aligned_empty",
+    "copy_columns",
+    "copy_rows",
+    "flat_rows",
+    "pack_a",
+    "pack_b",
+    "read_only",
+]
+
+
+# 08_simd: aligned_empty, flat_rows, read_only
+def aligned_empty(shape):
+    """A new float32 array that begins at a cache line (64 bytes); anything may be in it."""
+    size = math.prod(shape)
+    room = np.empty(size + 15, np.float32)
+    start = -(room.ctypes.data // 4) % 16
+    return room[start : start + size].reshape(shape)
+
+
+def flat_rows(x):
+    """(memory, ld) with x[i, j] = memory[i * ld + j], where x lies like that; else None.
+
+    x : a float32 matrix; memory is a view of it
+    """
+    if not x.flags.aligned:
+        return None
+    if x.flags.c_contiguous:
+        return x.reshape(-1), x.shape[1]
+    (rows, columns), (row, column) = x.shape, x.strides
+    if column != 4 or row % 4 or row < 4 * columns:
+        return None
+    ld = row // 4
+    memory = np.lib.stride_tricks.as_strided(x, ((rows - 1) * ld + columns,), (4,))
+    return memory, ld
+
+
+def read_only(memory):
+    """The view, for reading: Numba compiles one form of a kernel for all inputs."""
+    memory.flags.writeable = False
+    return memory
+
+
+# 08_simd: pack
+@kernel
+def copy_rows(x, ld, n, panels):
+    """Panels of a matrix whose rows lie together.
+
+        panels[q, p, s] = x[ld * p + width * q + s], 0 where the column width * q + s is n or more
+
+    x      : the floats of the matrix; ld of them from a row to the next
+    n      : columns
+    panels : (ceil(n / width), k, width) contiguous, with anything in it; changed
+    """
+    count, k, width = panels.shape
+    for q in range(count):
+        part = min(width, n - q * width)
+        panel = panels[q]
+        if part == width and width % VL == 0:
+            for p in range(k):
+                for s in range(0, width, VL):
+                    vstore(panel, p * width + s, vload(x, ld * p + q * width + s))
+            continue
+        for p in range(k):
+            target = panel[p]
+            for s in range(part):
+                target[s] = x[ld * p + q * width + s]
+            target[part:] = np.float32(0)
+
+
+@kernel
+def copy_columns(x, ld, n, panels):
+    """Panels of a matrix whose columns lie together.
+
+        panels[q, p, s] = x[ld * (width * q + s) + p], 0 where the column width * q + s is n or more
+
+    x      : the floats of the matrix; ld of them from a column to the next
+    n      : columns
+    panels : (ceil(n / width), k, width) contiguous, with anything in it; changed
+    """
+    count, k, width = panels.shape
+    for q in range(count):
+        part = min(width, n - q * width)
+        panel = panels[q]
+        panel[:, part:] = np.float32(0)
+        for s in range(part):
+            start = ld * (q * width + s)
+            column = x[start : start + k]
+            for p in range(k):
+                panel[p, s] = column[p]
+
+
+def _packed(x, width):
+    """The panels of a matrix x (k, n), of so many columns each: (ceil(n / width), k, width)."""
+    k, n = x.shape
+    panels = aligned_empty((-(-n // width), k, width))
+    if rows := flat_rows(x):
+        copy_rows(read_only(rows[0]), rows[1], n, panels)
+    elif columns := flat_rows(x.T):
+        copy_columns(read_only(columns[0]), columns[1], n, panels)
+    else:
+        copy_rows(read_only(np.array(x, order="C").reshape(-1)), n, n, panels)
+    return panels
+
+
+def pack_b(b, nr):
+    """B (k, n) as panels of nr columns: (ceil(n / nr), k, nr), filled up with zeros."""
+    return _packed(b, nr)
+
+
+def pack_a(a, mr):
+    """A (m, k) as panels of mr rows: (ceil(m / mr), k, mr), filled up with zeros."""
+    return _packed(a.T, mr)
