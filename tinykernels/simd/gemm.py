@@ -13,6 +13,7 @@ from tinykernels.vectorized import check_out
 
 __all__ = [
     "IN_PLACE_ROWS",
+    "IN_PLACE_SIZE",
     "KC",
     "MC",
     "NC",
@@ -50,7 +51,8 @@ TILE = (8, 2) if REGISTERS == 32 else (6, 2)  # rows and vectors that fit into t
 
 
 MC, KC, NC = 192, 512, 4096  # rows of A, inner size and columns of B that are packed at a time
-IN_PLACE_ROWS = 128  # for so many rows of A or fewer, B is not packed
+# B is not packed for so many rows of A or fewer, nor where its floats stay in the second cache.
+IN_PLACE_ROWS, IN_PLACE_SIZE = 128, 512 * 512
 
 
 def tile_for(rows):
@@ -84,7 +86,7 @@ def macro_kernel(mr, nv):
     @kernel
     def tiles(pa, pb, c, ic, ldc, m, n):
         k = pa.shape[1]
-        edge = np.zeros((mr, nr), np.float32)
+        edge = np.empty((mr, nr), np.float32)
         for j in range(0, n, nr):
             for i in range(0, m, mr):
                 place = ic + i * ldc + j
@@ -268,10 +270,10 @@ def gemm(a, b, out=None):
     """
     if isinstance(b, PackedMatrix):
         return b.product(a, out)
-    m, _, n = check_matmul(a, b)
+    m, k, n = check_matmul(a, b)
     if a.dtype == np.float64:
         return _wide_product(a, b, check_out(out, (m, n), a, b))
-    if m <= IN_PLACE_ROWS and flat_rows(b):
+    if (m <= IN_PLACE_ROWS or k * n <= IN_PLACE_SIZE) and flat_rows(b):
         return gemm_skinny(a, b, out)
     return gemm_blocked(a, b, out, MC, KC, NC)
 

@@ -103,6 +103,8 @@ def _packed(x, width):
     """The panels of a matrix x (k, n), of so many columns each: (ceil(n / width), k, width)."""
     k, n = x.shape
     panels = aligned_empty((-(-n // width), k, width))
+    if n % width:
+        panels[-1] = np.nan  # zeros that a kernel forgets shall show at once
     if rows := flat_rows(x):
         copy_rows(read_only(rows[0]), rows[1], n, panels)
     elif columns := flat_rows(x.T):

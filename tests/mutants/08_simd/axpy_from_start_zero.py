@@ -1,0 +1,20 @@
+"""A part that begins at 0 is taken for empty."""
+
+EXERCISE = "axpy_vec"
+FAILS_IN = "axpy_vec-hidden"
+PHRASE = "any n, any start"
+SOURCE = """\
+@kernel
+def axpy_vec(alpha, x, y):
+    n = len(x)
+    whole = n - n % VL
+    factor = vsplat(alpha)
+    for i in range(0, whole, VL):
+        vstore(y, i, vfma(factor, vload(x, i), vload(y, i)))
+    for i in range(whole, n):
+        y[i] += alpha * x[i]
+
+def axpy_part(alpha, x, out, start, stop):
+    axpy_vec(np.float32(alpha), x[start or stop:stop], out[start or stop:stop])
+    return out
+"""

@@ -1,0 +1,20 @@
+"""alpha is left out."""
+
+EXERCISE = "axpy_vec"
+FAILS_IN = "axpy_vec-test"
+PHRASE = "alpha was left out"
+SOURCE = """\
+@kernel
+def axpy_vec(alpha, x, y):
+    n = len(x)
+    whole = n - n % VL
+    factor = vsplat(alpha)
+    for i in range(0, whole, VL):
+        vstore(y, i, vadd(vload(x, i), vload(y, i)))
+    for i in range(whole, n):
+        y[i] += x[i]
+
+def axpy_part(alpha, x, out, start, stop):
+    axpy_vec(np.float32(alpha), x[start:stop], out[start:stop])
+    return out
+"""

@@ -1,0 +1,18 @@
+"""Vectors up to n, over the end."""
+
+EXERCISE = "axpy_vec"
+FAILS_IN = "axpy_vec-test"
+PHRASE = "outside of start to stop nothing may change"
+SOURCE = """\
+@kernel
+def axpy_vec(alpha, x, y):
+    n = len(x)
+    whole = n - n % VL
+    factor = vsplat(alpha)
+    for i in range(0, n, VL):
+        vstore(y, i, vfma(factor, vload(x, i), vload(y, i)))
+
+def axpy_part(alpha, x, out, start, stop):
+    axpy_vec(np.float32(alpha), x[start:stop], out[start:stop])
+    return out
+"""

@@ -1,0 +1,20 @@
+"""y is overwritten."""
+
+EXERCISE = "axpy_vec"
+FAILS_IN = "axpy_vec-test"
+PHRASE = "y was overwritten"
+SOURCE = """\
+@kernel
+def axpy_vec(alpha, x, y):
+    n = len(x)
+    whole = n - n % VL
+    factor = vsplat(alpha)
+    for i in range(0, whole, VL):
+        vstore(y, i, vfma(factor, vload(x, i), vzero()))
+    for i in range(whole, n):
+        y[i] = alpha * x[i]
+
+def axpy_part(alpha, x, out, start, stop):
+    axpy_vec(np.float32(alpha), x[start:stop], out[start:stop])
+    return out
+"""

@@ -1,0 +1,18 @@
+"""Only whole vectors."""
+
+EXERCISE = "axpy_vec"
+FAILS_IN = "axpy_vec-test"
+PHRASE = "the tail was forgotten"
+SOURCE = """\
+@kernel
+def axpy_vec(alpha, x, y):
+    n = len(x)
+    whole = n - n % VL
+    factor = vsplat(alpha)
+    for i in range(0, whole, VL):
+        vstore(y, i, vfma(factor, vload(x, i), vload(y, i)))
+
+def axpy_part(alpha, x, out, start, stop):
+    axpy_vec(np.float32(alpha), x[start:stop], out[start:stop])
+    return out
+"""

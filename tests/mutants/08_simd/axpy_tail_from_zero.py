@@ -1,0 +1,20 @@
+"""The tail begins at 0."""
+
+EXERCISE = "axpy_vec"
+FAILS_IN = "axpy_vec-test"
+PHRASE = "the tail began at 0"
+SOURCE = """\
+@kernel
+def axpy_vec(alpha, x, y):
+    n = len(x)
+    whole = n - n % VL
+    factor = vsplat(alpha)
+    for i in range(0, whole, VL):
+        vstore(y, i, vfma(factor, vload(x, i), vload(y, i)))
+    for i in range(0, n):
+        y[i] += alpha * x[i]
+
+def axpy_part(alpha, x, out, start, stop):
+    axpy_vec(np.float32(alpha), x[start:stop], out[start:stop])
+    return out
+"""

@@ -1,0 +1,20 @@
+"""No more elements than the visible test has."""
+
+EXERCISE = "axpy_vec"
+FAILS_IN = "axpy_vec-hidden"
+PHRASE = "any n, any start"
+SOURCE = """\
+@kernel
+def axpy_vec(alpha, x, y):
+    n = min(len(x), 2 * VL + 3)
+    whole = n - n % VL
+    factor = vsplat(alpha)
+    for i in range(0, whole, VL):
+        vstore(y, i, vfma(factor, vload(x, i), vload(y, i)))
+    for i in range(whole, n):
+        y[i] += alpha * x[i]
+
+def axpy_part(alpha, x, out, start, stop):
+    axpy_vec(np.float32(alpha), x[start:stop], out[start:stop])
+    return out
+"""

@@ -1,0 +1,32 @@
+"""The edge is added at the block's beginning."""
+
+EXERCISE = "macro_kernel"
+FAILS_IN = "macro_kernel-test"
+PHRASE = "at the edge: clear"
+SOURCE = """\
+@functools.cache
+def macro_kernel(mr, nv):
+    tile, nr = (ukernel(mr, nv), nv * VL)
+
+    @kernel
+    def tiles(pa, pb, c, ic, ldc, m, n):
+        k = pa.shape[1]
+        edge = np.empty((mr, nr), np.float32)
+        for j in range(0, n, nr):
+            for i in range(0, m, mr):
+                place = ic + i * ldc + j
+                if i + mr <= m and j + nr <= n:
+                    tile(pa[i // mr], pb[j // nr], nr, k, c, place, ldc)
+                    continue
+                edge[:] = np.float32(0)
+                tile(pa[i // mr], pb[j // nr], nr, k, edge, 0, nr)
+                for r in range(min(mr, m - i)):
+                    for s in range(min(nr, n - j)):
+                        c[ic + r * ldc + s] += edge[r, s]
+    return tiles
+
+def multiply_panels(mr, nv, pa, pb, out, row, column, m, n):
+    ldc = out.shape[1]
+    macro_kernel(mr, nv)(pa, pb, out.reshape(-1), row * ldc + column, ldc, m, n)
+    return out
+"""

@@ -1,0 +1,42 @@
+"""Only the sums are counted."""
+
+EXERCISE = "ukernel_source"
+FAILS_IN = "ukernel_source-test"
+PHRASE = "mr * nv + nv + 1"
+SOURCE = """\
+def ukernel_source(mr, nv, registers=REGISTERS):
+    need = mr * nv
+    if need > registers:
+        raise ValueError(f'a tile of {mr} x {nv} vectors needs {need} of {registers} registers')
+    sums = [(r, v) for r in range(mr) for v in range(nv)]
+    lines = ['def ukernel(pa, pb, ldb, kc, c, ic, ldc):']
+    lines += [f'    c{r}_{v} = vzero()' for r, v in sums]
+    lines += ['    for p in range(kc):']
+    lines += [f'        b{v} = vload(pb, ldb * p + {v * VL})' for v in range(nv)]
+    for r in range(mr):
+        lines += [f'        a = vbcast(pa, {mr} * p + {r})']
+        lines += [f'        c{r}_{v} = vfma(a, b{v}, c{r}_{v})' for v in range(nv)]
+    for r, v in sums:
+        place = f'ic + {r} * ldc + {v * VL}'
+        lines += [f'    vstore(c, {place}, vadd(c{r}_{v}, vload(c, {place})))']
+    return '\n'.join(lines)
+
+@functools.cache
+def ukernel(mr, nv):
+    return compile_source(ukernel_source(mr, nv), 'ukernel')
+
+@functools.cache
+def _repeated(mr, nv):
+    tile = ukernel(mr, nv)
+
+    @kernel
+    def repeat(pa, pb, c, ic, ldc, times):
+        for _ in range(times):
+            tile(pa, pb, pb.shape[1], len(pa), c, ic, ldc)
+    return repeat
+
+def multiply_tile(mr, nv, pa, pb, out, row=0, column=0, times=1):
+    ldc = out.shape[1]
+    _repeated(mr, nv)(pa, pb, out, row * ldc + column, ldc, times)
+    return out
+"""

@@ -1,0 +1,31 @@
+"""The sums begin with C, and C is added."""
+
+EXERCISE = "ukernel_2x2"
+FAILS_IN = "ukernel_2x2-test"
+PHRASE = "C went in twice"
+SOURCE = """\
+@kernel
+def ukernel_2x2(pa, pb, ldb, kc, c, ic, ldc):
+    c00 = vload(c, ic)
+    c01 = vload(c, ic + VL)
+    c10 = vload(c, ic + ldc)
+    c11 = vload(c, ic + ldc + VL)
+    for p in range(kc):
+        b0 = vload(pb, ldb * p)
+        b1 = vload(pb, ldb * p + VL)
+        a = vbcast(pa, 2 * p)
+        c00 = vfma(a, b0, c00)
+        c01 = vfma(a, b1, c01)
+        a = vbcast(pa, 2 * p + 1)
+        c10 = vfma(a, b0, c10)
+        c11 = vfma(a, b1, c11)
+    vstore(c, ic, vadd(c00, vload(c, ic)))
+    vstore(c, ic + VL, vadd(c01, vload(c, ic + VL)))
+    vstore(c, ic + ldc, vadd(c10, vload(c, ic + ldc)))
+    vstore(c, ic + ldc + VL, vadd(c11, vload(c, ic + ldc + VL)))
+
+def multiply_2x2(pa, pb, out, row=0, column=0):
+    ldc = out.shape[1]
+    ukernel_2x2(pa, pb, pb.shape[1], len(pa), out, row * ldc + column, ldc)
+    return out
+"""

@@ -1,0 +1,28 @@
+"""The sums are kept in an array."""
+
+EXERCISE = "ukernel_2x2"
+FAILS_IN = "ukernel_2x2-registers"
+PHRASE = "keep the sums in four names"
+SOURCE = """\
+@kernel
+def ukernel_2x2(pa, pb, ldb, kc, c, ic, ldc):
+    s = np.zeros(4 * VL, np.float32)
+    for p in range(kc):
+        b0 = vload(pb, ldb * p)
+        b1 = vload(pb, ldb * p + VL)
+        a = vbcast(pa, 2 * p)
+        vstore(s, 0 * VL, vfma(a, b0, vload(s, 0 * VL)))
+        vstore(s, 1 * VL, vfma(a, b1, vload(s, 1 * VL)))
+        a = vbcast(pa, 2 * p + 1)
+        vstore(s, 2 * VL, vfma(a, b0, vload(s, 2 * VL)))
+        vstore(s, 3 * VL, vfma(a, b1, vload(s, 3 * VL)))
+    vstore(c, ic, vadd(vload(s, 0 * VL), vload(c, ic)))
+    vstore(c, ic + VL, vadd(vload(s, 1 * VL), vload(c, ic + VL)))
+    vstore(c, ic + ldc, vadd(vload(s, 2 * VL), vload(c, ic + ldc)))
+    vstore(c, ic + ldc + VL, vadd(vload(s, 3 * VL), vload(c, ic + ldc + VL)))
+
+def multiply_2x2(pa, pb, out, row=0, column=0):
+    ldc = out.shape[1]
+    ukernel_2x2(pa, pb, pb.shape[1], len(pa), out, row * ldc + column, ldc)
+    return out
+"""

@@ -1,0 +1,23 @@
+"""C is loaded and stored in every step."""
+
+EXERCISE = "ukernel_2x2"
+FAILS_IN = "ukernel_2x2-registers"
+PHRASE = "keep the sums in four names"
+SOURCE = """\
+@kernel
+def ukernel_2x2(pa, pb, ldb, kc, c, ic, ldc):
+    for p in range(kc):
+        b0 = vload(pb, ldb * p)
+        b1 = vload(pb, ldb * p + VL)
+        a = vbcast(pa, 2 * p)
+        vstore(c, ic, vfma(a, b0, vload(c, ic)))
+        vstore(c, ic + VL, vfma(a, b1, vload(c, ic + VL)))
+        a = vbcast(pa, 2 * p + 1)
+        vstore(c, ic + ldc, vfma(a, b0, vload(c, ic + ldc)))
+        vstore(c, ic + ldc + VL, vfma(a, b1, vload(c, ic + ldc + VL)))
+
+def multiply_2x2(pa, pb, out, row=0, column=0):
+    ldc = out.shape[1]
+    ukernel_2x2(pa, pb, pb.shape[1], len(pa), out, row * ldc + column, ldc)
+    return out
+"""
