@@ -698,7 +698,7 @@ def draw_matrix(rng):
     return {"a": a, "block": 64, "out": np.zeros((512, 4096), np.float32)}
 
 
-a = ramp(70, 130)
+a = ramp(130, 70, dtype=np.float32).T
 want = transpose_spec(a)
 expect_equal(blocked_transpose(a), want, hint="right values first")
 points(
