@@ -134,7 +134,10 @@ class World:
         stage: Stage,
         limits: Limits | None = None,
         writable: Mapping[str, Contract] | None = None,
+        *,
+        ahead: bool = False,
     ) -> None:
+        """ahead : whether its process may go on starting while something else is done"""
         self._engine = engine
         self._stage = stage
         self._limits = limits or Limits()
@@ -159,6 +162,13 @@ class World:
         self.meter = Meter()
         self.notes: list[str] = []
         self.layers: list[str] = []
+        self._starting = Session(engine, stage, self._limits, self) if ahead else None
+        if not ahead:
+            self._ready()
+
+    def begin(self, writable: Mapping[str, Contract]) -> None:
+        """For one that was made ahead: what its functions may change, and wait for its process."""
+        self._contracts = writable
         self._ready()
 
     # -- cells and names
@@ -310,8 +320,8 @@ class World:
 
     def close(self) -> None:
         """End the student's process; may be repeated."""
-        if self._session is not None:
-            self._session.close()
+        for session in filter(None, (self._session, self._starting)):
+            session.close()
         if self._arena is not None:
             self._arena.close()
 
@@ -610,12 +620,17 @@ class World:
 
     def _new_session(self) -> Session:
         """A process that has run nothing of the student yet: if it fails, that is not theirs."""
-        self._starts += 1
+        session, self._starting = self._starting, None
         try:
-            return Session(self._engine, self._stage, self._limits, self)
+            return self._greeted(session)
         except StudentDied:
-            self._starts += 1
-            return Session(self._engine, self._stage, self._limits, self)
+            return self._greeted(None)
+
+    def _greeted(self, session: Session | None) -> Session:
+        self._starts += 1
+        session = session or Session(self._engine, self._stage, self._limits, self)
+        session.greet()
+        return session
 
     # -- values
 
