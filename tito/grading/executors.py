@@ -282,8 +282,8 @@ def _begin_thread(stop: threading.Event) -> None:
 def _begin_process(stop: Any) -> None:
     """First thing in a worker process: it ends with its parent, and leaves all signals to it.
 
-    Ctrl-C, the end of a terminal and `timeout` reach a whole group of processes. The parent hears of
-    it too, and tells its workers to put away what they have.
+    Ctrl-C, the end of a terminal and `timeout` reach a whole group of processes. The parent hears
+    of it too, and tells its workers to put away what they have.
     """
     _here.stop = stop
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
