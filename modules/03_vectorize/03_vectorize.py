@@ -325,8 +325,8 @@ expect_raises(ValueError, vectorized_relu, np.array(1.0), hint="no axis: ValueEr
 ### END HIDDEN TESTS
 
 # %% nbgrader={"grade": true, "grade_id": "vectorized_relu-memory", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
-x = ramp(400, 500)
-want, out = relu_spec(x), np.full((400, 500), 7.0)
+x = ramp(300, 400)
+want, out = relu_spec(x), np.full((300, 400), 7.0)
 extra = claim("peak_bytes", vectorized_relu, x, out=out)
 got = vectorized_relu(x, out=out)
 expect_equal((got, out)[1], want, hint="the same values with out= as without")
@@ -544,7 +544,7 @@ for x, y in (
 ### END HIDDEN TESTS
 
 # %% nbgrader={"grade": true, "grade_id": "vectorized_operations-memory", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
-x, y = ramp(200, 300), ramp(200, 300, seed=2)
+x, y = ramp(150, 200), ramp(150, 200, seed=2)
 want = operations_spec(x, y)
 held = claim("peak_bytes", vectorized_operations, x, y)
 got = vectorized_operations(x, y)
@@ -720,7 +720,7 @@ expect_raises(TypeError, vectorized_matmul, square, square.astype(np.float32), h
 ### END HIDDEN TESTS
 
 # %% nbgrader={"grade": true, "grade_id": "vectorized_matmul-memory", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
-m, k, n = 400, 6, 500
+m, k, n = 300, 6, 400
 a, b = ramp(m, k), ramp(k, n, seed=1)
 want = matmul_spec(a, b)
 held = claim("peak_bytes", vectorized_matmul, a, b)
@@ -741,8 +741,8 @@ points(
 # 1 point, checked after hand-in
 ### BEGIN HIDDEN TESTS
 normal = rng("vectorized_matmul-memory-hidden").standard_normal
-a, b = normal((500, 7)), normal((7, 400))
-scale, out = matmul_scale(a, b), np.full((500, 400), 7.0)
+a, b = normal((400, 7)), normal((7, 300))
+scale, out = matmul_scale(a, b), np.full((400, 300), 7.0)
 want = matmul_spec(a, b)
 held = claim("peak_bytes", vectorized_matmul, a, b, out=out)
 vectorized_matmul(a, b, out=out)
@@ -999,11 +999,11 @@ expect_raises(ValueError, softmax, x[1:], out=x[:-1], hint="out overlaps the inp
 ### END HIDDEN TESTS
 
 # %% nbgrader={"grade": true, "grade_id": "softmax-memory", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
-x = ramp(400, 500)
+x = ramp(300, 400)
 want = softmax_naive(x)
 held = claim("peak_bytes", softmax, x)
 y = softmax(x)
-expect_close(y, want, hint="right values first", inner=500)
+expect_close(y, want, hint="right values first", inner=400)
 arrays = held / x.nbytes
 frugal = arrays <= 1.2
 points(
@@ -1016,11 +1016,11 @@ points(
 # %% nbgrader={"grade": true, "grade_id": "softmax-memory-hidden", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["hidden-tests", "raises-exception"]
 # 1 point, checked after hand-in
 ### BEGIN HIDDEN TESTS
-x = rng("softmax-memory-hidden").standard_normal((500, 450))
-want, out = softmax_naive(x), np.full((500, 450), 7.0)
+x = rng("softmax-memory-hidden").standard_normal((400, 350))
+want, out = softmax_naive(x), np.full((400, 350), 7.0)
 held = claim("peak_bytes", softmax, x, out=out)
 softmax(x, out=out)
-expect_close(out, want, inner=500, hint="right values with out=")
+expect_close(out, want, inner=400, hint="right values with out=")
 frugal = held <= 0.2 * x.nbytes
 points(
     1 if frugal else 0,
@@ -1287,11 +1287,11 @@ expect_raises(TypeError, layernorm, x, unit, none.astype(float), hint="mixed dty
 ### END HIDDEN TESTS
 
 # %% nbgrader={"grade": true, "grade_id": "layernorm-memory", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
-x, gamma, beta = ramp(400, 500), ramp(500, seed=2), ramp(500, seed=3)
+x, gamma, beta = ramp(300, 400), ramp(400, seed=2), ramp(400, seed=3)
 want = layernorm_naive(x, gamma, beta)
 held = claim("peak_bytes", layernorm, x, gamma, beta)
 y = layernorm(x, gamma, beta)
-expect_close(y, want, hint="right values first", inner=500)
+expect_close(y, want, hint="right values first", inner=400)
 arrays = held / x.nbytes
 frugal = arrays <= 1.2
 points(
@@ -1306,11 +1306,11 @@ points(
 # 1 point, checked after hand-in
 ### BEGIN HIDDEN TESTS
 normal = rng("layernorm-memory-hidden").standard_normal
-x, gamma, beta = normal((500, 450)), normal(450), normal(450)
-want, out = layernorm_naive(x, gamma, beta), np.full((500, 450), 7.0)
+x, gamma, beta = normal((400, 350)), normal(350), normal(350)
+want, out = layernorm_naive(x, gamma, beta), np.full((400, 350), 7.0)
 held = claim("peak_bytes", layernorm, x, gamma, beta, out=out)
 layernorm(x, gamma, beta, out=out)
-expect_close(out, want, inner=500, hint="right values with out=")
+expect_close(out, want, inner=400, hint="right values with out=")
 frugal = held <= 0.2 * x.nbytes
 points(
     1 if frugal else 0,

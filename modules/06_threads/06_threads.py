@@ -1577,20 +1577,15 @@ def histogram_spec(x, bins):
 
 
 class CarefulKernel:
-    """count_into with a meeting between each read and each write, and one after it.
-
-    sizes : of the parts it was called with
-    """
+    """count_into with a meeting between each read and each write, and one after it."""
 
     def __init__(self, parties):
         self.meet = Meeting(parties)
-        self.sizes = []
 
     def __call__(self, part, counts):
         if type(counts) is not np.ndarray or counts.dtype != np.int64:
             advice = "np.zeros(bins, np.int64) for each worker"
             refuse("parallel_histogram", "the kernel needs counts in an int64 array", advice)
-        self.sizes.append(part.size)
         for value in part.tolist():
             before = int(counts[value])
             self.meet()
@@ -1658,12 +1653,19 @@ for x, bins, workers in (
 ):
     got = expect_unchanged(parallel_histogram, x, bins, workers)
     check_counts(got, x, bins)
+sizes, hint = [], "the kernel counts, once for each band of split(n, workers)"
+
+
+def recorded(part, counts):
+    """count_into, and the size of each part that it is called with."""
+    sizes.append(part.size)
+    count_into(part, counts)
+
+
+got = parallel_histogram(np.arange(12) % 2, 2, 2, kernel=recorded)
+expect_equal((got, sizes)[1], [6, 6], case="sizes of the kernel's parts", hint=hint)
 for x, bins in ((np.full(12, 3), 5), (np.arange(12) % 2, 2)):
-    kernel = CarefulKernel(2)
-    got = parallel_histogram(x, bins, 2, kernel=kernel)
-    check_counts(got, x, bins)
-    hint = "the kernel counts, once for each band of split(n, workers)"
-    expect_equal((got, kernel.sizes)[1], [6, 6], case="sizes of the kernel's parts", hint=hint)
+    check_counts(parallel_histogram(x, bins, 2, kernel=CarefulKernel(2)), x, bins)
 for labels in ([0, 4], [-1, 2]):
     expect_raises(
         ValueError, parallel_histogram, np.array(labels), 4, hint="begin with check_labels"

@@ -192,6 +192,7 @@ class Scripted(NotebookRuntime):
         super().__init__()
         self.ratios, self.seconds, self.order, self.renewed = list(ratios), call, [], 0
         self.most = {}
+        self.before = 0  # windows of the last race that do not count
 
     def results(self, who, calls):
         return [np.exp(-c.args[0]) for c in calls]
@@ -214,12 +215,13 @@ class Scripted(NotebookRuntime):
             def run(self, who, calls, form):
                 outer.order.append(who)
                 outer.most[who] = max(len(calls), outer.most.get(who, 0))
-                rounds = (len(outer.order) - 1) // 2 - 2  # after two that do not count
+                rounds = (len(outer.order) - 1 - outer.before) // 2
                 ratio = outer.ratios[max(0, min(rounds, len(outer.ratios) - 1))]
                 seconds = outer.seconds * (1 if who == STUDENT else ratio) * len(calls)
                 return Window(seconds, outer.results(who, calls), list(calls))
 
             def settle(self, draw, form):
+                outer.before = len(outer.order)
                 assert len(draw()) > 1
 
             def renew(self):
@@ -291,9 +293,28 @@ def test_arguments_may_be_prepared_for_the_kernel():
 
 
 def test_who_goes_first_changes_from_round_to_round():
-    _, order = scripted([2.4])
-    measured = order[4:]
+    runtime = Scripted([2.4])
+    with use(runtime):
+        speed(fast, baseline, small, points=2, full=2.0, half=1.5)
+    measured = runtime.order[runtime.before :]
     assert measured[:8] == [STUDENT, BASELINE, BASELINE, STUDENT] * 2
+
+
+@pytest.mark.parametrize(
+    "call, expected, touched",
+    [
+        (0.01, None, []),
+        (1e-4, None, [BASELINE, STUDENT]),
+        (1e-4, lambda x: np.exp(-x), [STUDENT]),
+    ],
+)
+def test_memory_that_the_first_windows_left_out_is_touched_before_a_window_counts(
+    call, expected, touched
+):
+    runtime = Scripted([50.0], call=call)
+    with use(runtime):
+        speed(fast, baseline, small, points=2, full=2.0, expected=expected)
+    assert runtime.order[2 : runtime.before] == touched
 
 
 def test_a_check_costs_a_few_seconds_at_most():

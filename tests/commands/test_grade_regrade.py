@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 
 import pytest
 
 from tests.commands.a_class import Taught
-from tests.grading.book.sample import MASTER
+from tests.grading.book.sample import MASTER, RIGHT, ROSTER, hand_in
 
 pytest.importorskip("nbgrader")
 
@@ -95,6 +97,92 @@ def test_what_still_cannot_be_graded_is_not_counted_as_graded_again(taught, caps
     assert "graded again in 3 hand-ins: " in shown
     assert f"  still broken: dua: {still['reason']}" in shown
     assert "as a whole" not in shown
+
+
+@pytest.fixture
+def moved(taught, tmp_path):
+    """A graded class whose roster is another one now: ann has a new id, cem has left, eva is new
+    and has handed in, fay is new and has not; and then the test was mended."""
+    copy = Taught(tmp_path)
+    copy.tito("run", "-j", "1")
+    own = copy.own
+    own.give("ann", "reflect-1", 1.5, "well said")
+    settings = own.root / "course.toml"
+    settings.write_text(settings.read_text().partition("[extensions")[0])
+    text = ROSTER.replace("\nann,", "\nanna,").replace("\ncem,", "\nfay,").replace("Cem Öz", "Fay")
+    roster = own.root / "roster.csv"
+    roster.write_text(text + "eva,Eva Ernst,,A,105,2005\n", encoding="utf-8")
+    own.collect("eva", hand_in(RIGHT), "2026-11-30 10:00:00.000000 UTC")
+    copy.set(MENDED)
+    return copy
+
+
+def points_in_book(own):
+    return set(
+        own.query(
+            "SELECT a.student_id, c.name, g.auto_score, g.manual_score FROM grade g "
+            "JOIN base_cell c ON c.id = g.cell_id "
+            "JOIN submitted_notebook n ON n.id = g.notebook_id "
+            "JOIN submitted_assignment a ON a.id = n.assignment_id"
+        )
+    )
+
+
+def test_regrade_with_another_roster_touches_the_class_alone_and_tells_the_rest(moved, capsys):
+    own = moved.own
+    left = {name: own.store.path(name).read_bytes() for name in ("ann", "cem")}
+    before = points_in_book(own)
+    capsys.readouterr()
+    assert moved.tito("regrade", "--json", "-") == 0
+    [part] = json.loads(capsys.readouterr().out)["modules"]
+    assert part["regraded"] == 1
+    assert part["changes"] == [{"student": "ben", "question": "total", "before": 2, "after": 2.5}]
+    assert part["not_in_roster"] == ["ann", "cem"]
+    assert part["not_graded_yet"] == ["eva"]
+    assert {name: own.store.path(name).read_bytes() for name in left} == left
+    assert not own.store.path("anna").exists() and not own.store.path("eva").exists()
+    assert points_in_book(own) ^ before == {
+        ("ben", "total-hidden", 0.0, None),
+        ("ben", "total-hidden", 0.5, None),
+    }
+
+
+def test_what_regrade_tells_of_another_roster(moved, capsys):
+    capsys.readouterr()
+    assert moved.tito("regrade", "--dry-run") == 0
+    shown = capsys.readouterr().out
+    assert "  not graded again, nobody in roster.csv: ann, cem\n" in shown
+    assert "  not graded yet (tito grade run does it): eva\n" in shown
+    moved.tito("regrade")
+    capsys.readouterr()
+    assert moved.tito("regrade") == 0  # now there is nothing to do, and these are told all the same
+    shown = capsys.readouterr().out
+    assert "nothing to grade again" in shown and "nobody in roster.csv: ann, cem" in shown
+
+
+def test_who_has_the_old_id_again_is_graded_again_with_a_persons_points(moved, capsys):
+    own = moved.own
+    moved.tito("regrade")
+    roster = own.root / "roster.csv"
+    roster.write_text(roster.read_text("utf-8").replace("\nanna,", "\nann,"), encoding="utf-8")
+    moved.set(MENDED.replace("assert total([1, 2]) == three", "assert total([1, 2]) == three + 1"))
+    capsys.readouterr()
+    assert moved.tito("regrade", "--json", "-") == 0
+    [part] = json.loads(capsys.readouterr().out)["modules"]
+    changed = {(c["student"], c["before"], c["after"]) for c in part["changes"]}
+    assert ("ann", 2.5, 0.5) in changed
+    assert own.grade_row("ann", "total-test")[0] == 0.0
+    assert own.grade_row("ann", "reflect-1") == (None, 1.5, None, 0)
+
+
+def test_the_table_of_marks_says_who_is_not_in_the_roster(moved, capsys):
+    moved.tito("regrade")
+    capsys.readouterr()
+    assert moved.tito("export", "--format", "csv", "--out", "-") == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    found = {row["student_id"]: row["status"] for row in rows}
+    assert found["ann"] == found["cem"] == "not in roster.csv"
+    assert found["ben"] == "graded" and found["eva"] == found["anna"] == "nothing handed in"
 
 
 def test_a_class_without_results_is_told_what_to_do(taught, capsys, tmp_path):

@@ -128,16 +128,20 @@ def test_nothing_collected_is_no_success(room, capsys):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl-C as POSIX systems send it")
-def test_ctrl_c_ends_with_130_and_keeps_what_was_graded(tmp_path):
+@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_to_all_processes_keeps_what_was_graded(tmp_path, number, code):
+    """Ctrl-C in a terminal, and `timeout`."""
     slow = tiny.hand_in(twice="import time; time.sleep(60)")
     course = tiny.make_course(tmp_path / "course")
     handed_in = {"ann": tiny.hand_in(), "bob": slow, "cy": slow, "dee": slow}
     room = tiny.make_class(tmp_path / "class", course, handed_in)
     words = ["grade", "run", "--class", str(room.root), "-j", "2"]
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
     process = subprocess.Popen(
         [sys.executable, "-m", "tito", *words],
-        env={**os.environ, "PYTHONPATH": path},
+        env={**os.environ, "PYTHONPATH": path, "TMPDIR": str(scratch)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -148,8 +152,9 @@ def test_ctrl_c_ends_with_130_and_keeps_what_was_graded(tmp_path):
     end = time.monotonic() + 60
     while not result.exists() and time.monotonic() < end:
         time.sleep(0.05)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of them
+    os.killpg(process.pid, number)
     out, said = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == code
+    assert [p.name for p in scratch.iterdir()] == []
     assert "Traceback" not in said and "is kept" in said
     assert json.loads(result.read_text())["submission"]["points"] == 3.5

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import json
 import os
 import re
 import socket
 import sqlite3
+import stat
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -249,3 +253,110 @@ def test_pages_and_tables_show_and_run_nothing(taught):
     assert "&lt;script&gt;" in (
         taught.room / "feedback" / "marked" / tiny.NAME / f"{tiny.NAME}.html"
     ).read_text("utf-8")
+
+
+# -- from Moodle's zip to Moodle's sheet and back
+
+
+def _moodles(name: str, number: int, file: str = f"{tiny.NAME}.ipynb") -> str:
+    return f"{name}_{number}_assignsubmission_file_/{file}"
+
+
+PEOPLE = {"ann": ("Ann Arendt", 11), "ben": ("Ben Bloch", 12), "cem": ("Cem Öz", 13)}
+PEOPLE |= {"eve": ("Eve Evil", 66), "mal": ("Mal Ice", 67), "tom": ("Tom Torn", 68)}
+
+
+def _download(secret: Path) -> bytes:
+    """Moodle's zip: three honest ones; others' folders hold paths out of it, a link, another's
+    name, a bomb, and a notebook that writes where it should not."""
+    write = f"try: open({str(secret)!r}, 'ab').write(b'x')\nexcept OSError: pass"
+    as_anns = io.BytesIO()
+    with zipfile.ZipFile(as_anns, "w") as inner:
+        inner.writestr(_moodles("Ann Arendt", 11), tiny.hand_in(**WRONG))
+        inner.writestr("../../../gradebook.db", b"mine")
+        inner.writestr("big.bin", b"\0" * (20 << 20), zipfile.ZIP_DEFLATED)
+    link = zipfile.ZipInfo(_moodles("Mal Ice", 67, "course.ipynb"))
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for student, data in zip(PEOPLE, [tiny.hand_in(), tiny.hand_in(less="return 0")]):
+            archive.writestr(_moodles(*PEOPLE[student]), data)
+        archive.writestr(_moodles(*PEOPLE["cem"], "answer (1).ipynb"), tiny.hand_in())
+        archive.writestr(_moodles(*PEOPLE["eve"]), _first(write, **WRONG))
+        archive.writestr(
+            _moodles(*PEOPLE["eve"], "Ann Arendt_11_assignsubmission_file_x.ipynb"), b"{"
+        )
+        archive.writestr(_moodles(*PEOPLE["eve"], "more.zip"), as_anns.getvalue())
+        archive.writestr(_moodles(*PEOPLE["mal"]), tiny.hand_in(twice="while True: pass"))
+        archive.writestr(link, str(secret))
+        archive.writestr("../Ann Arendt_11_assignsubmission_file_/x.ipynb", tiny.hand_in(**WRONG))
+        archive.writestr(_moodles(*PEOPLE["tom"]), tiny.hand_in()[:200])
+        archive.writestr(_moodles("<img onerror=stop()>", 99), tiny.hand_in())
+    return out.getvalue()
+
+
+SHEET = """\
+Identifier,Full name,ID number,Email address,Status,Grade,Maximum Grade,Grade can be changed
+""" + "".join(
+    f"Participant {number},{name},,,Submitted,,3.50,Yes\n" for name, number in PEOPLE.values()
+)
+
+
+@pytest.fixture(scope="module")
+def moodle(tmp_path_factory) -> Taught:
+    own = Taught(tmp_path_factory.mktemp("moodle"))
+    with open(own.room / "roster.csv", "a", encoding="utf-8") as roster:
+        roster.writelines(f"{i},{name},,,,{number}\n" for i, (name, number) in PEOPLE.items())
+    own.before = _hashes(own.root / "course")
+    own.book = (own.room / "gradebook.db").read_bytes()
+    (own.root / "download.zip").write_bytes(_download(own.room / "gradebook.db"))
+    assert own.tito("collect", str(own.root / "download.zip"), "--module", "01") == 1
+    assert (own.room / "gradebook.db").read_bytes() == own.book
+    out = own.root / "rows.json"
+    own.apart("run", "--module", "01", "-j", "2", "--json", str(out))
+    own.rows = {row["student"]: row for row in json.loads(out.read_text())["submissions"]}
+    return own
+
+
+def test_a_moodle_zip_with_hostile_entries_gives_everybody_their_own(moodle, capsys):
+    found = {student: (row["status"], row["points"]) for student, row in moodle.rows.items()}
+    assert found == {
+        "ann": ("graded", 3.5),
+        "ben": ("graded", 1.5),
+        "cem": ("graded", 3.5),
+        "eve": ("graded", 0),
+        "mal": ("graded", 2),
+        "tom": ("broken", 0),
+    }
+    moodle.tito("status", "--json", "-")
+    waiting = json.loads(capsys.readouterr().out)["waiting"]
+    assert [w["student"] for w in waiting if w["what"] == "unmatched"] == [
+        "<img onerror=stop()>_99"
+    ]
+    assert [w["student"] for w in waiting if w["what"] == "broken"] == ["tom"]
+    assert list(_processes(moodle.root / "home")) == []
+    assert _hashes(moodle.root / "course") == moodle.before
+    assert {p.name for p in moodle.root.iterdir()} <= {
+        *("class", "course", "home", "tmp", "download"),
+        *("download.zip", "rows.json", "sheet.csv", "back.zip"),
+    }
+
+
+def test_moodle_gets_its_sheet_and_a_page_for_each_back(moodle, capsys):
+    sheet, back = moodle.root / "sheet.csv", moodle.root / "back.zip"
+    sheet.write_text(SHEET, encoding="utf-8")
+    words = ("--format", "moodle", "--sheet", str(sheet), "--out", "-")
+    capsys.readouterr()
+    assert moodle.tito("export", "--module", "01", *words) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out.lstrip("\ufeff"))))
+    grades = {row["Full name"]: row["Grade"] for row in rows}
+    assert {name: float(grades[name]) for name, _ in list(PEOPLE.values())[:5]} == {
+        **{"Ann Arendt": 3.5, "Ben Bloch": 1.5, "Cem Öz": 3.5, "Eve Evil": 0, "Mal Ice": 2}
+    }
+    assert grades["Tom Torn"] == ""  # a broken upload is for a person to decide
+    assert moodle.tito("feedback", "--module", "01", "--moodle", str(back)) == 0
+    with zipfile.ZipFile(back) as archive:
+        names = archive.namelist()
+        assert all(_Alive(archive.read(name).decode()).found == [] for name in names)
+    assert {name.split("_")[0] for name in names} == {name for name, _ in PEOPLE.values()}
+    assert all(name.count("/") == 1 and ".." not in name for name in names)

@@ -62,6 +62,8 @@ def test_folders_of_nobody_in_the_roster(room):
     path = room.root / "roster.csv"
     path.write_text(path.read_text(encoding="utf-8").replace("u1,", "u1b,"), encoding="utf-8")
     assert waiting(room)["u1", "01_areas"] == "of nobody"
+    [found] = [w for w in look(room) if w.what == "of nobody"]
+    assert "nobody in roster.csv" in found.why and "collect" in found.why
 
 
 @pytest.mark.filterwarnings("ignore:Object of type")  # nbgrader's own

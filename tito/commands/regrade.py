@@ -35,6 +35,8 @@ class Regraded:
     plan : what was graded again, and for which questions
     not_graded : (student, why) of those whose stored result stayed
     still_broken : (student, why) of those that could not be graded before, and cannot be now
+    of_nobody : whose results are left alone, since they are in no roster
+    not_graded_yet : who has handed in and was never graded
     """
 
     module: str
@@ -42,6 +44,8 @@ class Regraded:
     changes: list[Change] = field(default_factory=list)
     not_graded: list[tuple[str, str]] = field(default_factory=list)
     still_broken: list[tuple[str, str]] = field(default_factory=list)
+    of_nobody: list[str] = field(default_factory=list)
+    not_graded_yet: list[str] = field(default_factory=list)
 
     @property
     def mended(self) -> int:
@@ -105,6 +109,7 @@ def _regrade(
     kept = Kept(classroom.root, ref.name)
     regrade = Regrade(kept, run.store, batch.master)
     done = Regraded(ref.name, regrade.plan(run.results))
+    done.of_nobody, done.not_graded_yet = run.of_nobody, run.not_graded
     if not args.dry_run:
         kept.keep_master(batch.master)
         for stored in done.plan.relabelled:
@@ -157,10 +162,25 @@ def _write_book(classroom: Classroom, run: Collected) -> None:
 
 
 def _told(part: Regraded, dry_run: bool) -> str:
+    return "\n".join([*_told_of_graded(part, dry_run), *_told_of_others(part)])
+
+
+def _told_of_others(part: Regraded) -> list[str]:
+    """Whose results are as they were, for the roster and not for the tests."""
+    lines = []
+    if part.of_nobody:
+        lines.append(f"  not graded again, nobody in roster.csv: {', '.join(part.of_nobody)}")
+    if part.not_graded_yet:
+        names = ", ".join(part.not_graded_yet)
+        lines.append(f"  not graded yet (tito grade run does it): {names}")
+    return lines
+
+
+def _told_of_graded(part: Regraded, dry_run: bool) -> list[str]:
     plan = part.plan
     if not (plan.stale or plan.broken):
         same = "its tests are those that the hand-ins were graded with"
-        return f"{part.module}: nothing to grade again, {same}"
+        return [f"{part.module}: nothing to grade again, {same}"]
     lines = []
     if plan.stale:
         names = ", ".join(plan.questions)
@@ -180,7 +200,7 @@ def _told(part: Regraded, dry_run: bool) -> str:
     lines += [f"  still broken: {student}: {why}" for student, why in part.still_broken]
     if dry_run:
         lines.append("  a dry run: nothing was written")
-    return "\n".join(lines)
+    return lines
 
 
 def _changes_table(changes: list[Change]) -> list[str]:
@@ -219,6 +239,8 @@ def _as_json(args: argparse.Namespace, done: list[Regraded]) -> dict[str, Any]:
                 ],
                 "not_graded": [{"student": s, "reason": why} for s, why in part.not_graded],
                 "still_broken": [{"student": s, "reason": why} for s, why in part.still_broken],
+                "not_in_roster": part.of_nobody,
+                "not_graded_yet": part.not_graded_yet,
             }
             for part in done
         ],

@@ -371,7 +371,10 @@ def _extensions(
     times = {}
     for name, table in _table(document, "extensions", path).items():
         if name not in ids:
-            raise UserError(f"[extensions] names {name!r}, who is not in {ROSTER}", path=path)
+            hint = "mend the id, or take the extension out if they have left"
+            raise UserError(
+                f"[extensions] names {name!r}, who is not in {ROSTER}", path=path, hint=hint
+            )
         if not isinstance(table, dict):
             raise UserError(f'write [extensions."{name}"] and below it MODULE = TIME', path=path)
         for module, value in table.items():

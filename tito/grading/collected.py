@@ -42,6 +42,23 @@ class Collected:
         """Everybody's, in the order of the roster."""
         return self.store.results([student.id for student in self.classroom.roster()])
 
+    @property
+    def of_nobody(self) -> list[str]:
+        """Students with a result who are not in the roster, or have another id there now."""
+        known = {student.id for student in self.classroom.roster()}
+        return [name for name in self.store.students() if name not in known]
+
+    @property
+    def not_graded(self) -> list[str]:
+        """Students of the roster who have handed in and have no result yet."""
+        graded = set(self.store.students())
+        return [
+            student.id
+            for student in self.classroom.roster()
+            if student.id not in graded
+            and self.classroom.submitted(student.id, self.module).is_file()
+        ]
+
     def key(self, handin: str) -> Key:
         return Key(self.assignment.master_key, handin, self.assignment.judge_key)
 

@@ -100,6 +100,10 @@ class Store:
         document = Stored(student, self.module, key, now, submission).to_json()
         write_atomic(self.path(student), json.dumps(document, indent=1) + "\n")
 
+    def students(self) -> list[str]:
+        """Whose results are there, whether they are in the class or not."""
+        return sorted(p.stem for p in self.folder.glob("*.json") if not p.name.startswith("."))
+
     def remove_torn(self) -> None:
         """Delete what a killed run was writing; nobody else may be writing now."""
         for path in self.folder.glob(".*.json.*"):

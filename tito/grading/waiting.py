@@ -81,7 +81,8 @@ def _left_over(classroom: Classroom, modules: list[str]) -> Iterator[Waiting]:
         folders = (classroom.root / "submitted").glob(f"*/{_glob(module)}")
         for folder in sorted(folders):
             if folder.parent.name not in known:
-                yield Waiting(LEFT_OVER, folder.parent.name, module, f"nobody in {ROSTER}")
+                why = f"nobody in {ROSTER}; with another id there, collect the download again"
+                yield Waiting(LEFT_OVER, folder.parent.name, module, why)
 
 
 def _glob(text: str) -> str:

@@ -17,6 +17,8 @@ locked = pytest.mark.skipif(
 def test_python_code_never_lets_go():
     assert workers.gil_ticks(sorted, range(500)) == 0
     assert workers.gil_ticks(lambda: sum(x * x for x in range(500))) == 0
+    # Far longer than the 5 ms after which a thread is otherwise told to let go.
+    assert workers.gil_ticks(lambda: sum(x * x for x in range(500_000)), calls=2) == 0
 
 
 @locked

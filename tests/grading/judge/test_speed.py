@@ -450,7 +450,14 @@ def test_without_seccomp_foreign_work_is_graded_by_values(fresh):
 # -- processes that are slow all their life
 
 
-def test_a_kernel_in_a_slow_process_gets_another(fresh, monkeypatch):
+@pytest.fixture(params=["read from outside", "own reading"])
+def clock(request, monkeypatch):
+    """Both clocks: one's own reading is of the same processes."""
+    if request.param == "own reading":
+        monkeypatch.setattr(World, "is_measured_outside", False)
+
+
+def test_a_kernel_in_a_slow_process_gets_another(fresh, monkeypatch, clock):
     """The first process is made slow, as a machine does at times."""
     fresh.world.run_cell("first", "def kernel(x):\n    return work(x, 120)")
     renew = World.renew
@@ -461,21 +468,22 @@ def test_a_kernel_in_a_slow_process_gets_another(fresh, monkeypatch):
         return done
 
     monkeypatch.setattr(World, "renew", fast_when_renewed)
-    found = fresh.speed("kernel")
+    found = fresh.speed("kernel", own=True)
     assert (found.earned, found.doubt) == (2, False)
 
 
-def test_a_slow_kernel_is_slow_in_both(fresh):
+def test_a_slow_kernel_is_slow_in_both(fresh, clock):
     before = fresh.world._session.channel.pid
-    assert fresh.speed("half_speed").earned == 0
+    assert fresh.speed("half_speed", own=True).earned == 0
     assert fresh.world._session.channel.pid != before, "it was measured twice"
 
 
-def test_a_slow_twin_is_not_the_baseline(fresh):
-    slow = GIVEN.replace("work(x, 120)", "work(x, 300)")
+def test_a_slow_twin_is_not_the_baseline(fresh, clock):
+    # Slower than any process is by itself, should the other twin be such a one.
+    slow = GIVEN.replace("work(x, 120)", "work(x, 600)")
     first = fresh.twin._twins[0]
     first._given = [Step("given", "given", slow, 0, in_g=True)]
-    found = fresh.speed("half_speed")
+    found = fresh.speed("half_speed", own=True)
     assert found.earned == 0, found.message
 
 

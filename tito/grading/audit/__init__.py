@@ -8,9 +8,10 @@ from pathlib import Path
 from tito.course import Course, ModuleRef
 from tito.errors import UserError
 from tito.files import read_text
-from tito.grading.audit import generated, handmade, judged
+from tito.grading.audit import generated, handmade, judged, thresholds
 from tito.grading.audit.remembered import fingerprint, is_green, remember
 from tito.grading.audit.report import Report, cpu_seconds
+from tito.grading.limits import default_jobs
 from tito.grading.secret import secret_of
 from tito.lint import grading_problems
 from tito.notebook import Notebook, load
@@ -84,8 +85,10 @@ def setting_of(course: Course, ref: ModuleRef, master: Notebook) -> judged.Setti
     before = [m for m in course.modules if m.number is not None and m.number < (ref.number or 0)]
     targets = [load(m.source).default_exp for m in before]
     files = [p for p in sorted(ref.folder.iterdir()) if _is_data(p, ref)]
+    # Where nothing is timed, those that wait (threads that never meet) leave their core to others.
+    jobs = default_jobs() * (1 if thresholds.speed_cells(master) else 2)
     return judged.Setting(
-        course.package, [t for t in targets if t], tuple(files), secret_of(master)
+        course.package, [t for t in targets if t], tuple(files), secret_of(master), jobs
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
@@ -24,12 +24,16 @@ LEAST_HAND_MADE = 2
 @dataclass(frozen=True)
 class Setting:
     """What the cells of a module may import, and the secret behind hidden inputs: that of
-    `grade run`, so that what is proved here holds there."""
+    `grade run`, so that what is proved here holds there.
+
+    jobs : hand-ins at once
+    """
 
     package: Path | None = None
     package_modules: list[str] | None = None
     files: tuple[Path, ...] = ()
     secret: bytes = b""
+    jobs: int = field(default_factory=default_jobs)
 
     def grade(self, master: Notebook, submission: Notebook) -> Result:
         return grade(
@@ -42,8 +46,8 @@ class Setting:
         )
 
     def grade_all(self, pairs: Iterable[tuple[Notebook, Notebook]]) -> Iterator[Result]:
-        """The results of several (master, submission), in their order, a core for each."""
-        with ThreadPoolExecutor(default_jobs()) as pool:
+        """The results of several (master, submission), in their order."""
+        with ThreadPoolExecutor(self.jobs) as pool:
             yield from pool.map(lambda pair: self.grade(*pair), list(pairs))
 
 

@@ -31,6 +31,7 @@ NBGRADER = (
 )
 OWN = ("group", "status", "waits_for_a_person")
 NOTHING = "nothing handed in"
+OF_NOBODY = "not in roster.csv"
 
 
 def table(
@@ -50,10 +51,13 @@ def table(
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*NBGRADER, *OWN, *map(plain, cells)])
+    roster = list(roster)
+    known = {student.id for student in roster}
     everybody = list(_everybody(people, roster))
     for module in modules:
         for student, person in everybody:
             status = statuses.get((module.module, student.id), "")
+            status = status if student.id in known else OF_NOBODY
             writer.writerow(_row(module, student, person, status, cells))
     return out.getvalue()
 

@@ -12,6 +12,7 @@ import re
 import sys
 import types
 from _sitebuiltins import _Helper
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -68,6 +69,12 @@ class Cells:
                 print(repr(value)[:MOST_SHOWN])
             except Exception as error:
                 print(f"(a value whose repr raises {type(error).__name__})")
+
+    def run_all(self, cells: list[list[str]]) -> None:
+        """Run (label, source) cells of the master; one that raises does not stop the next."""
+        for label, source in cells:
+            with suppress(BaseException):
+                self.run(label, source)
 
     def where(self, error: BaseException) -> list[list]:
         """[cell, line, function] of a traceback's frames in cells, outermost first."""

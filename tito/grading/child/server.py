@@ -96,6 +96,8 @@ class Server:
         try:
             if name == "cell":
                 answer: Any = self._cells.run(*rest)
+            elif name == "cells":
+                answer = self._cells.run_all(*rest)
             elif name == "spent":
                 answer = self._spent.seconds
             elif name == "names":

@@ -20,7 +20,7 @@ from tito.grading.sandbox import namespaces, view
 LOADED = (
     "asyncio", "concurrent.futures", "ctypes", "dataclasses", "decimal", "fractions", "inspect",
     "itertools", "linecache", "math", "msgpack", "numpy", "numpy.linalg", "numpy.random",
-    "statistics", "tokenize",
+    "resource", "statistics", "tokenize", "tito.here",
     "tito.counted", "tito.grading.child.capture", "tito.grading.child.cells",
     "tito.grading.child.hooks", "tito.grading.child.server", "tito.grading.sandbox.landlock",
     "tito.grading.sandbox.locks", "tito.grading.sandbox.mounts", "tito.grading.sandbox.privileges",

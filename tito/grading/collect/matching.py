@@ -182,7 +182,13 @@ def read_matches(path: Path, roster: Iterable[Student]) -> dict[str, str]:
             matches[cells[0]] = ids[cells[1]]
         elif cells[1]:
             problems.append(
-                UserError(f"no {cells[1]!r} in roster.csv", path=path, line=number, text=row[0])
+                UserError(
+                    f"no {cells[1]!r} in roster.csv",
+                    path=path,
+                    line=number,
+                    text=row[0],
+                    hint="mend the id, or take the line out if they have left",
+                )
             )
     if problems:
         raise Problems(problems)

@@ -99,10 +99,12 @@ class Channel(ABC):
 class Engine(ABC):
     """A way to start student processes.
 
+    starts_ahead : whether `start` returns while the process is still starting
     library, packages : what all its stages may share (see tito.grading.stage), if it has them
     """
 
     name: str
+    starts_ahead = False
     library: Path | None = None
     packages: Path | None = None
 

@@ -49,6 +49,7 @@ class ForkEngine(Engine):
     """
 
     name = "fork"
+    starts_ahead = True
 
     def __init__(
         self, warm: WarmControl, library: Path | None = None, packages: Path | None = None

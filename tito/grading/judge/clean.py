@@ -9,6 +9,8 @@ is read.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from tito.checks.claims import alike, another, refused, unreadable
@@ -83,12 +85,14 @@ class Clean:
         key = (name, tuple((step.label, source) for step, source in run))
         if key not in self._worlds:
             world = self._worlds[key] = self._start({name: Trusted()})
-            for number, (step, source) in enumerate(run, 1):
-                label = f"{step.label} ({number})"
-                if step.label in passed:
+            cells = [(f"{step.label} ({n})", source) for n, (step, source) in enumerate(run, 1)]
+            is_own = [step.label in passed for step, _ in run]
+            for own, group in groupby(zip(is_own, cells), key=itemgetter(0)):
+                if not own:
+                    world.run_given([cell for _, cell in group])
+                    continue
+                for _, (label, source) in group:
                     world.run_cell(label, source, defines=[name])
-                else:
-                    world.run_cell(label, source, role="given")
         return self._worlds[key]
 
     def _read(self, kind: str, name: str, arguments: Arguments, world: World) -> tuple[Any, Any]:

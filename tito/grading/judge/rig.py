@@ -27,21 +27,20 @@ SHORTEST_WINDOW = 0.005
 TRIALS, SLOW = 3, 1.2
 
 
-class OutsideRig:
-    """Both processes stand still but for their own turn; their clocks are read from outside."""
+class _TwoTwins:
+    """What all rigs of the judge do alike: one student's process, and two that know better.
 
-    reading: str | None = "of CPU time read from outside"
-    shortest = SHORTEST_WINDOW
-    most_calls = 64
-    room = ROOM
+    hold : called with each world that is measured, and with a fresh one
+    """
+
+    reading: str | None
 
     def __init__(self, student: Target, twins: list[Target], hold: Callable[[World], None]) -> None:
         self._targets = {STUDENT: student, BASELINE: twins[0]}
         self._twins = twins
         self._hold = hold
-        hold(student.world)
-        for twin in twins:
-            hold(twin.world)
+        for target in (student, *twins):
+            hold(target.world)
 
     def call(self, who: str, call: Call) -> Any:
         results = []
@@ -51,14 +50,15 @@ class OutsideRig:
 
     def settle(self, draw: Callable[[], list[Call]], form: Form) -> None:
         """Find out which twin is the baseline: the first, unless that is a slow process."""
-        seconds: list[list[float]] = [[] for _ in self._twins]
-        for _ in range(TRIALS):
+        first, second = self._twins
+        mine: list[float] = []
+        others: list[float] = []
+        while (is_slow := _is_slow(mine, others)) is None:
             calls = draw()
-            for twin, times in zip(self._twins, seconds):
-                times.append(twin.world.timed(twin, calls, form).seconds)
-        typical = [statistics.median(times) for times in seconds]
-        if typical[0] > SLOW * min(typical):
-            self._targets[BASELINE] = self._twins[typical.index(min(typical))]
+            for twin, times in ((first, mine), (second, others)):
+                times.append(self._window(twin, calls, form).seconds)
+        if is_slow:
+            self._targets[BASELINE] = second
 
     def renew(self) -> bool:
         """A fresh process of the student's; False if there can be none without risk."""
@@ -69,35 +69,36 @@ class OutsideRig:
         return True
 
     def run(self, who: str, calls: Sequence[Call], form: Form) -> Window:
-        target = self._targets[who]
+        return self._window(self._targets[who], calls, form)
+
+    def _window(self, target: Target, calls: Sequence[Call], form: Form) -> Window:
+        raise NotImplementedError
+
+
+class OutsideRig(_TwoTwins):
+    """The processes stand still but for their own turn; their clocks are read from outside."""
+
+    reading = "of CPU time read from outside"
+    shortest = SHORTEST_WINDOW
+    most_calls = 64
+    room = ROOM
+
+    def _window(self, target: Target, calls: Sequence[Call], form: Form) -> Window:
         return target.world.timed(target, calls, form)
 
 
-class OwnRig:
+class OwnRig(_TwoTwins):
     """Where no clock can be read from outside: each process reads its own.
 
     A student's process could set that clock, so this is for one's own work only.
     """
 
-    reading: str | None = "own reading"
+    reading = "own reading"
     shortest = SHORTEST_SAMPLE
     most_calls = 64 if SHORTEST_SAMPLE < 0.01 else 1024
     room = ROOM
 
-    def __init__(self, targets: dict[str, Target]) -> None:
-        self._targets = targets
-
-    def call(self, who: str, call: Call) -> Any:
-        return _ordinary(self._targets[who], call)
-
-    def settle(self, draw: Callable[[], list[Call]], form: Form) -> None:
-        """The baseline is the only one there is."""
-
-    def renew(self) -> bool:
-        return False
-
-    def run(self, who: str, calls: Sequence[Call], form: Form) -> Window:
-        target = self._targets[who]
+    def _window(self, target: Target, calls: Sequence[Call], form: Form) -> Window:
         return target.world.timed_by_itself(target, calls)
 
 
@@ -107,8 +108,23 @@ class BlindRig(OwnRig):
     reading = None
 
 
+def _is_slow(mine: Sequence[float], others: Sequence[float]) -> bool | None:
+    """Whether the median of `mine` is that of a slow process; None if that is not known yet.
+
+    Of three numbers the median lies between any two, so that the third may decide nothing.
+    """
+    if len(mine) == TRIALS:
+        return statistics.median(mine) > SLOW * statistics.median(others)
+    if len(mine) == TRIALS - 1:
+        if max(mine) <= SLOW * min(others):
+            return False
+        if min(mine) > SLOW * max(others):
+            return True
+    return None
+
+
 @contextmanager
-def judge_rig(student: Target, twins: list[Target], *, own: bool) -> Iterator[OutsideRig | OwnRig]:
+def judge_rig(student: Target, twins: list[Target], *, own: bool) -> Iterator[_TwoTwins]:
     """The rig that this system allows; `own` where the work is one's own."""
     measured = all(target.world.is_measured_outside for target in (student, *twins))
     # Without seccomp another process could do the work, and no clock of this one would see it.
@@ -121,13 +137,8 @@ def judge_rig(student: Target, twins: list[Target], *, own: bool) -> Iterator[Ou
             if measured:
                 stack.enter_context(world.held())
 
-        if measured:
-            yield OutsideRig(student, twins, hold)
-            return
-        targets = {STUDENT: student, BASELINE: twins[0]}
-        for target in targets.values():
-            hold(target.world)
-        yield OwnRig(targets) if own else BlindRig(targets)
+        kind = OutsideRig if measured else OwnRig if own else BlindRig
+        yield kind(student, twins, hold)
 
 
 def _some_cpu() -> int | None:

@@ -39,6 +39,7 @@ from tito.grading.judge.plan import (
 )
 from tito.grading.judge.rebuild import rebuild
 from tito.grading.judge.result import FAILED, FORBIDS, LATER, PASSED, TIMEOUT
+from tito.grading.judge.spare import Spare
 from tito.grading.judge.submission import nothing_of, read_submission
 from tito.grading.judge.text import visible
 from tito.grading.judge.twin import Twin
@@ -123,20 +124,32 @@ class Judge:
         if not (rebuilt.ours or rebuilt.solutions):
             self.emit({"event": "broken", "reason": nothing_of(submission, job.module)})
             return
-        plan = make_plan(job.master, rebuilt)
-        self.book = Book(self._context(plan), undone=set(job.undone))
-        self._deviations(rebuilt.deviations)
-        self._settle_without_running(plan)
-        self.reading = False
-        self.watch.allow(None)
-        self.claims = ClaimCap(plan.tests)
         with ExitStack() as self.open:
-            self.twin = Twin(plan.steps, self._twin_world)
-            own = {e.position: job.master.cells[e.position].source for e in plan.exercises}
-            self.book.clean = Clean(plan.steps, own, self._twin_world)
-            self._walk(plan, hide=False)
-            if self._hidden_left(plan):
-                self._walk(plan, hide=True)
+            self.spare = Spare(self._new_world, self.engine.starts_ahead)
+            self.spare.start()
+            plan = make_plan(job.master, rebuilt)
+            self.book = Book(self._context(plan), undone=set(job.undone))
+            self._deviations(rebuilt.deviations)
+            self._settle_without_running(plan)
+            self.reading = False
+            self.watch.allow(None)
+            self._run(plan)
+
+    def _run(self, plan: Plan) -> None:
+        self.claims = ClaimCap(plan.tests)
+        self.twin = Twin(plan.steps, self._twin_world)
+        own = {e.position: self.job.master.cells[e.position].source for e in plan.exercises}
+        self.book.clean = Clean(plan.steps, own, self._clean_world)
+        self.expected = self._expected(plan)
+        self._walk(plan, hide=False)
+        if self._hidden_left(plan):
+            self._walk(plan, hide=True)
+
+    def _expected(self, plan: Plan) -> int:
+        """How many processes for claims and baselines will probably be asked for."""
+        left = [t for t in plan.tests if t.id not in self.settled]
+        claims = {t.exercise for t in left if "claim(" in t.source}
+        return len(claims) + 2 * any("speed(" in t.source for t in left)
 
     def _context(self, plan: Plan) -> Context:
         cells = self.job.master.cells
@@ -165,23 +178,24 @@ class Judge:
         contracts = {}
         for source, writes in plan.contracts:
             contracts.update(contracts_of(source, writes))
-        with self._stage() as stage:
-            world = World(self.engine, stage, job.limits, contracts)
-            world.meter = self.meter
-            try:
-                if not self._may_run(world):
-                    return
-                walk = Walk(plan, world, self.twin, job.secret, self.book, hide=hide)
-                for step in plan.steps[: self._how_far(plan, hide)]:
-                    self._step(walk, step, hide)
-                self._report([] if hide else list(world.notes))
-                if not hide and self._hidden_left(plan) and not later_cells_change_names(plan):
-                    self._hidden_in_place(plan, world)
-                    self._report([])
-                if job.timing:
-                    self.student_seconds += world.own_seconds()
-            finally:
-                world.close()
+        world = self.spare.take(contracts)
+        world.meter = self.meter
+        if self.expected > 0:
+            self.spare.start()
+        try:
+            if not self._may_run(world):
+                return
+            walk = Walk(plan, world, self.twin, job.secret, self.book, hide=hide)
+            for step in plan.steps[: self._how_far(plan, hide)]:
+                self._step(walk, step, hide)
+            self._report([] if hide else list(world.notes))
+            if not hide and self._hidden_left(plan) and not later_cells_change_names(plan):
+                self._hidden_in_place(plan, world)
+                self._report([])
+            if job.timing:
+                self.student_seconds += world.own_seconds()
+        finally:
+            world.close()
 
     def _hidden_in_place(self, plan: Plan, world: World) -> None:
         """Hidden tests in the process that the visible ones left: no second one for a right answer.
@@ -201,13 +215,29 @@ class Judge:
         shared = self.engine.library, self.engine.packages
         return make_stage(job.package, job.package_modules, job.files, *shared)
 
-    def _twin_world(self, contracts: Mapping[str, Contract]) -> World:
-        """A process for baselines or claims; it lives as long as the job."""
+    def _new_world(self) -> World:
+        """One that may still be starting; it is gone at the end of the job at the latest."""
         stage = self.open.enter_context(self._stage())
-        world = World(self.engine, stage, self.job.limits, contracts)
+        world = World(self.engine, stage, self.job.limits, ahead=True)
         self.open.callback(world.close)
-        self.open.callback(lambda: self.meter.add(world.seconds))
         return world
+
+    def _trusted_world(self, contracts: Mapping[str, Contract]) -> World:
+        """A process for baselines or claims; it lives as long as the job."""
+        world = self.spare.take(contracts)
+        self.open.callback(lambda: self.meter.add(world.seconds))
+        self.expected -= 1
+        return world
+
+    def _clean_world(self, contracts: Mapping[str, Contract]) -> World:
+        world = self._trusted_world(contracts)
+        if self.expected > 0:
+            self.spare.start()
+        return world
+
+    def _twin_world(self, contracts: Mapping[str, Contract]) -> World:
+        """No other process starts beside it: what follows is a measurement."""
+        return self._trusted_world(contracts)
 
     def _how_far(self, plan: Plan, hide: bool) -> int:
         """Nothing below the last test matters, but a student wants to hear of all cells.

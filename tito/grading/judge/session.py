@@ -61,7 +61,7 @@ class Asker:
 
 
 class Session:
-    """A running student process.
+    """A student process that starts; it can be asked once `greet` has heard its hello.
 
     layers : what confines it, as it says
     ended  : None while it lives, then the exception that tells why it does not
@@ -91,6 +91,9 @@ class Session:
         self._main = threading.get_ident()
         outside = Outside(self.channel.pid, stage.scratch, limits.files)
         self.watch = Watch(self.channel, limits.idle, self._out_of_limits, outside.excess)
+
+    def greet(self) -> None:
+        """Wait until it has started; StudentDied where it does not."""
         try:
             with (
                 # Only our own code runs so far, and a slow disk may keep it from running.

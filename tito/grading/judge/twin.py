@@ -89,10 +89,13 @@ class _OneTwin:
         """The given cells above the test that have not run yet."""
         if self._world is None:
             self._world = self._start(self._contracts)
+        cells = []
         while self._ran < len(self._given) and self._given[self._ran].position <= position:
             step = self._given[self._ran]
             self._ran += 1
-            self._world.run_cell(f"{step.label} ({self._ran})", step.source, role="given")
+            cells.append((f"{step.label} ({self._ran})", step.source))
+        if cells:
+            self._world.run_given(cells)
 
     def _run(self, name: str, source: str) -> None:
         self._world.run_cell(f"baseline {name}", source, role="given", defines=[name])

@@ -134,7 +134,10 @@ class World:
         stage: Stage,
         limits: Limits | None = None,
         writable: Mapping[str, Contract] | None = None,
+        *,
+        ahead: bool = False,
     ) -> None:
+        """ahead : whether its process may go on starting while something else is done"""
         self._engine = engine
         self._stage = stage
         self._limits = limits or Limits()
@@ -159,6 +162,13 @@ class World:
         self.meter = Meter()
         self.notes: list[str] = []
         self.layers: list[str] = []
+        self._starting = Session(engine, stage, self._limits, self) if ahead else None
+        if not ahead:
+            self._ready()
+
+    def begin(self, writable: Mapping[str, Contract]) -> None:
+        """For one that was made ahead: what its functions may change, and wait for its process."""
+        self._contracts = writable
         self._ready()
 
     # -- cells and names
@@ -188,6 +198,18 @@ class World:
                 self._cells.append(cell)  # one that raised too: its first half has run
         self._explain(cell, outcome)
         return CellOutcome(**{**vars(outcome), "seconds": self.seconds - before})
+
+    def run_given(self, cells: Sequence[tuple[str, str]]) -> None:
+        """Run cells of the master, (label, source), in one request; nobody asks how they ended."""
+        try:
+            session = self._ready()
+            with self._budget(session, self._limits.given * len(cells)):
+                session.ask("cells", [list(map(list, cells))], None, None, lambda answer: None)
+        except StudentDied:  # which of them it was shows when they run one by one
+            for label, source in cells:
+                self.run_cell(label, source, role="given")
+        else:
+            self._cells += [_Cell(label, source, "given", frozenset()) for label, source in cells]
 
     def _memory_is_full(self, outcome: CellOutcome) -> bool:
         """Whether a cell ended for want of memory and still holds it: later cells would die.
@@ -298,8 +320,8 @@ class World:
 
     def close(self) -> None:
         """End the student's process; may be repeated."""
-        if self._session is not None:
-            self._session.close()
+        for session in filter(None, (self._session, self._starting)):
+            session.close()
         if self._arena is not None:
             self._arena.close()
 
@@ -598,12 +620,17 @@ class World:
 
     def _new_session(self) -> Session:
         """A process that has run nothing of the student yet: if it fails, that is not theirs."""
-        self._starts += 1
+        session, self._starting = self._starting, None
         try:
-            return Session(self._engine, self._stage, self._limits, self)
+            return self._greeted(session)
         except StudentDied:
-            self._starts += 1
-            return Session(self._engine, self._stage, self._limits, self)
+            return self._greeted(None)
+
+    def _greeted(self, session: Session | None) -> Session:
+        self._starts += 1
+        session = session or Session(self._engine, self._stage, self._limits, self)
+        session.greet()
+        return session
 
     # -- values
 

@@ -1,0 +1,48 @@
+"""Of two twins the first is the baseline, unless its process is a slow one."""
+
+import random
+import statistics
+from types import SimpleNamespace
+
+import pytest
+
+from tito.checks.rig import BASELINE
+from tito.grading.judge import rig
+
+
+class Twin:
+    """A target whose windows take the given seconds, one after the other."""
+
+    def __init__(self, seconds):
+        self.left = list(seconds)
+        self.world = self
+
+    def timed(self, target, calls, form):
+        return SimpleNamespace(seconds=self.left.pop(0))
+
+
+def settled(first, second):
+    """(whether the second twin became the baseline, windows that each was asked for)."""
+    twins = [Twin(first), Twin(second)]
+    one = rig.OutsideRig(Twin([]), twins, lambda world: None)
+    one.settle(lambda: [], None)
+    asked = len(first) - len(twins[0].left)
+    assert asked == len(second) - len(twins[1].left)
+    return one._targets[BASELINE] is twins[1], asked
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_a_third_window_is_left_out_only_where_it_could_not_change_the_choice(seed):
+    draw = random.Random(seed)
+    factor = draw.choice([0.5, 1.0, 1.15, 1.2, 1.3, 2.0])
+    first = [factor * draw.uniform(0.9, 1.3) for _ in range(rig.TRIALS)]
+    second = [draw.uniform(0.9, 1.3) for _ in range(rig.TRIALS)]
+    switched, asked = settled(first, second)
+    assert switched == (statistics.median(first) > rig.SLOW * statistics.median(second))
+    assert asked in (rig.TRIALS - 1, rig.TRIALS)
+
+
+def test_two_windows_alike_are_enough_and_two_far_apart_are():
+    assert settled([1.0, 1.1, 9.0], [1.0, 1.05, 1.0]) == (False, 2)
+    assert settled([2.0, 2.1, 0.1], [1.0, 1.05, 9.0]) == (True, 2)
+    assert settled([1.0, 1.3, 1.3], [1.0, 1.05, 1.0]) == (True, 3)
