@@ -8,7 +8,7 @@ import pytest
 from tests.bench import course
 from tinykernels import loops
 from tito.bench import ladders
-from tito.bench.ladders import EPS, WORKLOADS, Kernel, load
+from tito.bench.ladders import EPS, WORKLOADS, Kernel, arguments, load
 from tito.bench.sizes import shown
 
 SMALL = {
@@ -149,3 +149,13 @@ def test_names_are_those_of_the_contracts_once_each():
         assert len(set(names)) == len(names)
     assert Kernel("simd.gemm.gemm").module == "tinykernels.simd.gemm"
     assert Kernel(".matmul").module == "tinykernels"
+
+
+def test_what_a_kernel_takes_packed_is_packed_before():
+    a, b = np.ones((2, 3), np.float32), np.ones((3, 4), np.float32)
+    kernel = Kernel("simd.gemm.gemm", packed="PackedMatrix")
+    pytest.importorskip("numba")
+    first, last = arguments(kernel, (a, b))
+    assert first is a and type(last).__name__ == "PackedMatrix" and last.shape == (3, 4)
+    assert arguments(Kernel("simd.gemm.gemm"), (a, b)) == (a, b)
+    assert kernel.name == "gemm prepacked" and load(kernel) is load(Kernel("simd.gemm.gemm"))

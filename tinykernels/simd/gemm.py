@@ -77,7 +77,8 @@ def macro_kernel(mr, nv):
         c[ic + i * ldc + j] += sum over p of A[i, p] * B[p, j]    for i < m, j < n
 
         pa      : (ceil(m / mr), k, mr), as pack_a makes it
-        pb      : (ceil(n / nr), k, nr) with nr = nv * VL, as pack_b makes it
+        pb      : (ceil(n / nr), k, nr) with nr = nv * VL, as pack_b makes it; whatever the last
+                  panels are filled up with does not get into c
         c       : contiguous float32; changed between ic and the block's last element only
         ic, ldc : where the block begins in c, and floats from a row of it to the next
     """

@@ -114,20 +114,9 @@ def ukernel(mr, nv):
     return compile_source(ukernel_source(mr, nv), "ukernel")
 
 
-@functools.cache
-def _repeated(mr, nv):
-    tile = ukernel(mr, nv)
-
-    @kernel
-    def repeat(pa, pb, c, ic, ldc, times):
-        for _ in range(times):
-            tile(pa, pb, pb.shape[1], len(pa), c, ic, ldc)
-
-    return repeat
-
-
 def multiply_tile(mr, nv, pa, pb, out, row=0, column=0, times=1):
     """Add the product of the panels to the tile of out that begins there; returns out."""
     ldc = out.shape[1]
-    _repeated(mr, nv)(pa, pb, out, row * ldc + column, ldc, times)
+    for _ in range(times):
+        ukernel(mr, nv)(pa, pb, pb.shape[1], len(pa), out, row * ldc + column, ldc)
     return out

@@ -14,6 +14,7 @@ import threading
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields
+from functools import partial
 from typing import Any
 
 Say = Callable[..., None]
@@ -155,6 +156,7 @@ def contenders(
 ) -> list[tuple[Any, str | None]]:
     """(contender, why it cannot even be tried): the package's rungs, then the peers."""
     from tito.bench import peers
+    from tito.bench.ladders import arguments
     from tito.bench.trial import Contender
 
     found = []
@@ -168,7 +170,8 @@ def contenders(
         kwargs = dict(workload.kwargs)
         if kernel.workers:
             kwargs[kernel.workers] = job["threads"]
-        found.append((Contender(kernel.name, function, None, kwargs), reason))
+        prepare = partial(arguments, kernel)
+        found.append((Contender(kernel.name, function, None, kwargs, prepare), reason))
     say("trying", task=number, what="peers")
     for library, peer in peers.of(job["peers"], workload.name, job["threads"]):
         found.append((Contender(peer.name, peer.function, library, {}, peer.prepare), None))

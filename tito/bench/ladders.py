@@ -54,14 +54,20 @@ class Kernel:
 
     where   : file and function, "loops.matmul_loops"; the package itself has no file: ".matmul"
     workers : the argument that says how many threads share the work, where it has one
+    packed  : a class beside it that the last input is turned into, once, which is not timed
     """
 
     where: str
     workers: str = ""
+    packed: str = ""
+
+    @property
+    def function(self) -> str:
+        return self.where.rpartition(".")[2]
 
     @property
     def name(self) -> str:
-        return self.where.rpartition(".")[2]
+        return f"{self.function} prepacked" if self.packed else self.function
 
     @property
     def module(self) -> str:
@@ -217,6 +223,7 @@ WORKLOADS: dict[str, Workload] = {
                 Kernel("jit.matmul_registers"),
                 Kernel("jit.matmul_prange"),
                 Kernel("simd.gemm.gemm"),
+                Kernel("simd.gemm.gemm", packed="PackedMatrix"),
                 Kernel(".matmul"),
             ),
         ),
@@ -290,8 +297,16 @@ def load(kernel: Kernel) -> Callable | None:
     """
     if not _has_file(kernel):
         return None
-    found = getattr(importlib.import_module(kernel.module), kernel.name, None)
+    found = getattr(importlib.import_module(kernel.module), kernel.function, None)
     return found if callable(found) else None
+
+
+def arguments(kernel: Kernel, inputs: tuple[np.ndarray, ...]) -> tuple[Any, ...]:
+    """What a kernel is called with: the inputs, the last of them packed where it takes that."""
+    if not kernel.packed:
+        return inputs
+    pack = getattr(importlib.import_module(kernel.module), kernel.packed)
+    return *inputs[:-1], pack(inputs[-1])
 
 
 def _has_file(kernel: Kernel) -> bool:

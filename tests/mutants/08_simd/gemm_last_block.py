@@ -13,8 +13,7 @@ def gemm_blocked(a, b, out=None, mc=MC, kc=KC, nc=NC):
     for j in range(0, n, nc):
         for p in range(0, k, kc):
             pb = pack_b(b[p:p + kc, j:j + nc], nv * VL)
-            if j == 0:
-                c.fill(0)
+            c[:, j:j + nc] = 0
             for i in range(0, m, mc):
                 pa = pack_a(a[i:i + mc, p:p + kc], mr)
                 tiles(pa, pb, memory, i * ldc + j, ldc, min(mc, m - i), min(nc, n - j))

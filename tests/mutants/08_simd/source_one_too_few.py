@@ -19,24 +19,15 @@ def ukernel_source(mr, nv, registers=REGISTERS):
     for r, v in sums:
         place = f'ic + {r} * ldc + {v * VL}'
         lines += [f'    vstore(c, {place}, vadd(c{r}_{v}, vload(c, {place})))']
-    return '\n'.join(lines)
+    return '\\n'.join(lines)
 
 @functools.cache
 def ukernel(mr, nv):
     return compile_source(ukernel_source(mr, nv), 'ukernel')
 
-@functools.cache
-def _repeated(mr, nv):
-    tile = ukernel(mr, nv)
-
-    @kernel
-    def repeat(pa, pb, c, ic, ldc, times):
-        for _ in range(times):
-            tile(pa, pb, pb.shape[1], len(pa), c, ic, ldc)
-    return repeat
-
 def multiply_tile(mr, nv, pa, pb, out, row=0, column=0, times=1):
     ldc = out.shape[1]
-    _repeated(mr, nv)(pa, pb, out, row * ldc + column, ldc, times)
+    for _ in range(times):
+        ukernel(mr, nv)(pa, pb, pb.shape[1], len(pa), out, row * ldc + column, ldc)
     return out
 """
