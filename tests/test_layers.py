@@ -232,7 +232,7 @@ def after_06(path: Path) -> bool:
 def test_the_package_knows_nothing_of_tito(path):
     tops = {name.split(".")[0] for name, _ in imported(path)}
     assert "tito" not in tops
-    allowed = {"numpy", "tinykernels"} | ({"numba"} if after_06(path) else set())
+    allowed = {"numpy", "tinykernels"} | ({"numba", "llvmlite"} if after_06(path) else set())
     assert tops - set(sys.stdlib_module_names) <= allowed
 
 
