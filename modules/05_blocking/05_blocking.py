@@ -763,7 +763,8 @@ else:
         plots[0].set_xticks(range(len(blocks)), blocks)
         plots[0].set_ylim(bottom=0)
         labels(plots[0], "block", "times as fast")
-        plots[0].legend(labelcolor="0.5", facecolor="none", fontsize=8)
+        style = {"labelcolor": "0.5", "facecolor": "none", "fontsize": 8}
+        plots[0].legend(loc="center left", bbox_to_anchor=(1, 0.5), **style)
         show_plots(
             plots,
             "How many times as fast as NumPy's transposed copy blocked_transpose is, against the "
