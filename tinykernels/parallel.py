@@ -151,7 +151,8 @@ def parallel_matmul(a, b, num_workers=4, out=None, kernel=np.matmul):
     b           : (k, n), the dtype of a; not modified, and read by all workers
     num_workers : as worker_count takes it, with m tasks
     out         : (m, n) of that dtype, or None for a new array
-    kernel      : fills its out, and what it returns is not used; called once for each worker, with views of a and out
+    kernel      : fills its out, and what it returns is not used; called once for each worker, with
+                  views of a and out
     returns out
     raises TypeError and ValueError as check_matmul, check_out and check_count
 

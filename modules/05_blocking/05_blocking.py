@@ -462,14 +462,16 @@ for m, n, block in ((1, 1, 1), (9, 9, 3), (6, 8, 16), (13, 1, 4), (5, 11, 4), (0
     for dtype in (np.float32, np.float64):
         a, out = normal((m, n)).astype(dtype), np.full((n, m), 77, dtype)
         want = transpose_spec(a)
-        got = blocked_transpose_loops(block=np.int64(block), a=a, out=out)
-        expect_equal((got, out)[1], want, allow_empty=True, hint="any size, any block, both dtypes")
+        got = blocked_transpose_loops(out=out, block=np.int64(block), a=a)
+        hint = "any size, any block, both dtypes"
+        expect_equal((got, out)[1], want, allow_empty=True, hint=hint)
 x = normal((5, 4))
 want = transpose_spec(x)
 for name, a in layouts(x):
     out = np.full((4, 5), 77.0)
     got = expect_unchanged(blocked_transpose_loops, a, out, 3)
-    expect_equal((got, out)[1], want, hint=f"a may be {name}; leave it as it is")
+    hint = f"a may be {name}; leave it as it is"
+    expect_equal((got, out)[1], want, hint=hint)
 whole = np.full((8, 10), 77.0)
 out = whole[::2, ::-2]
 got = blocked_transpose_loops(x, out, 2)
@@ -1686,7 +1688,7 @@ try:
     old, new = answers.values()
     print(f"largest difference of the two results: {np.abs(old - new).max():.1e}")
 except NotImplementedError as error:
-    print(f"left out: {error or 'blocked_transpose or blocked_matmul is not written yet'}")
+    print(f"left out: {str(error) or 'blocked_transpose or blocked_matmul is not written yet'}")
 
 # %% [markdown]
 """
