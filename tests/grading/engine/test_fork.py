@@ -73,7 +73,7 @@ def alive(pid):
         return False
 
 
-def until(condition, seconds=10.0):
+def until(condition, seconds=60.0):
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:
         time.sleep(0.01)
