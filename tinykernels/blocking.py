@@ -164,7 +164,7 @@ def choose_block_size(cache_bytes, itemsize=4, arrays=3, line=64):
     cache_bytes : bytes of the cache, a whole number >= 1
     itemsize    : bytes of an element
     arrays      : how many tiles are in use at once
-    line        : bytes of a cache line; of an element larger than a line any number may fit
+    line        : bytes of a cache line; if an element is larger than that, B is any whole number
     returns an int; one line's worth of elements, at least 1, where not even that fits
     raises TypeError and ValueError as check_count, for each of the four
 

@@ -44,9 +44,12 @@ def byte_offset(index, strides):
 def lines_touched(offsets, itemsize, line=64):
     """How many different cache lines some elements lie in.
 
+    An element lies in all lines from its first byte's to its last byte's: in three or more where
+    it is longer than a line. Lines between elements, which none of them lies in, do not count.
+
     offsets  : bytes from the beginning of a line to each element; an array or any iterable of
                whole numbers, which may be negative and may repeat
-    itemsize : bytes of an element
+    itemsize : bytes of an element; it may be more than a line
     line     : bytes of a line
     returns an int; no elements touch no line
     raises TypeError and ValueError as check_count, for itemsize and line
@@ -73,7 +76,10 @@ class TracedArray:
     Elements are read as `t[i, j]` and written as `t[i, j] = value`, with one whole number for each
     axis (`t[i]` where there is one axis). Negative ones count from the end.
     raises IndexError for an index out of range; TypeError for slices and for anything else but
-        one whole number for each axis. Then nothing is touched
+        one whole number for each axis, which wins over IndexError. Then nothing is touched
+
+    A whole number is what operator.index takes: NumPy's are whole numbers, 1.0 is none. True is 1
+    there, as in a list; no test asks for it.
 
     >>> t = TracedArray(np.array([[1.0, 2.0], [3.0, 4.0]]), touch=print)
     >>> float(t[1, 0])
@@ -124,7 +130,8 @@ class CacheSimulator:
 
     The line of an address is address // line, and its set that number modulo the number of sets.
     A miss fetches the line; if its set is full, the line in it that was used longest ago goes.
-    Reads and writes are alike. The cache is empty at first.
+    Reads and writes are alike. The cache is empty at first. Addresses are 0 or more;
+    nothing is promised for negative ones, and no test has any.
 
     hits, misses : accesses of either kind since the last reset
 

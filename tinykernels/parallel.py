@@ -58,7 +58,8 @@ def worker_count(num_workers, tasks):
     """How many threads to use for so many tasks.
 
     num_workers : a whole number >= 1, or None: one for each usable core
-    tasks       : a whole number; more workers than tasks are no use
+    tasks       : how many there are, a length: a whole number >= 0, which is not checked; more
+                  workers than tasks are no use
     returns num_workers, but at most tasks, at most four for each usable core, and at least 1
     raises TypeError and ValueError as check_count
 
@@ -73,7 +74,8 @@ def worker_count(num_workers, tasks):
 def run_threads(func, items, num_workers=None):
     """[func(item) for item in items], on several threads at the same time.
 
-    func        : called once for each item; a worker that is free takes the next item
+    func        : called once for each item; a worker that is free takes the next item. Once a
+                  call has failed, items that nobody has begun may be left out; no item twice
     items       : a list, a tuple or anything else with a length and an order
     num_workers : as worker_count takes it; with one worker or one item no thread is started
     returns the results in the order of the items
@@ -97,10 +99,11 @@ def parallel_relu(x, num_workers=4, out=None, kernel=vectorized_relu, min_size=3
         kernel(x[band], out=out[band])    for each band of split(..., workers)
 
     x           : float32 or float64, one axis or more, any stride; not modified
-    num_workers : as worker_count takes it
+    num_workers : as worker_count takes it, with x.size tasks; checked also below min_size
     out         : an array of x's shape and dtype, or None for a new one
-    kernel      : fills its out; called once for each worker, with views of x and out: parts of
-                  x.reshape(-1) where x and out both lie in C order without gaps, else of the rows
+    kernel      : fills its out, and what it returns is not used; called once for each worker, with
+                  views of x and out: parts of x.reshape(-1) and out.reshape(-1) where both lie in C
+                  order without gaps, else bands of their rows
     min_size    : fewer elements are done by a single call, on the thread that called
     returns out
     raises TypeError and ValueError as check_float_array, check_out and check_count
@@ -146,9 +149,10 @@ def parallel_matmul(a, b, num_workers=4, out=None, kernel=np.matmul):
 
     a           : (m, k) float32 or float64, any stride; not modified
     b           : (k, n), the dtype of a; not modified, and read by all workers
-    num_workers : as worker_count takes it
+    num_workers : as worker_count takes it, with m tasks
     out         : (m, n) of that dtype, or None for a new array
-    kernel      : fills its out; called once for each worker, with views of a and out
+    kernel      : fills its out, and what it returns is not used; called once for each worker, with
+                  views of a and out
     returns out
     raises TypeError and ValueError as check_matmul, check_out and check_count
 
@@ -202,7 +206,7 @@ def parallel_histogram(x, bins, num_workers=4, kernel=count_into):
 
     x           : (n,) of any integer dtype, labels 0 .. bins - 1; not modified
     bins        : a whole number >= 1
-    num_workers : as worker_count takes it
+    num_workers : as worker_count takes it, with n tasks
     kernel      : kernel(x_part, counts) adds to counts, an int64 array of its own for each worker;
                   called once for each band of split(n, workers)
     returns (bins,) int64, a new array; n = 0 gives zeros
@@ -229,7 +233,8 @@ def amdahl(parallel_fraction, workers):
                         number or an array; not modified
     workers           : w >= 1, a number or an array; not modified
     returns a float for numbers, an array of floats where one of the two is an array
-    raises ValueError for an f that is not in 0..1 and a w that is not >= 1, NaN included
+    raises ValueError for an f that is not in 0..1 and a w that is not >= 1, NaN included; types are
+        not checked: both are what np.asarray(..., dtype=float) makes of them
 
     G. M. Amdahl, Validity of the single processor approach to achieving large scale computing
     capabilities, AFIPS 1967.
@@ -254,7 +259,7 @@ def serial_fraction(speedup, workers):
     returns a float for numbers, an array of floats where one of the two is an array; less than 0
         for a speed-up of more than w, more than 1 for one below 1
     raises ValueError for an s that is not > 0 and a w that is not > 1 (with one worker there is
-        nothing to tell), NaN included
+        nothing to tell), NaN included; types are not checked, as in amdahl
 
     A. H. Karp, H. P. Flatt, Measuring parallel processor performance, CACM 33(5), 1990.
 

@@ -1814,7 +1814,7 @@ for name, kernels in {
     try:
         answers[name] = network(*kernels)
     except NotImplementedError as error:
-        print(f"{name:28}left out: {error or 'not written yet'}")
+        print(f"{name:28}left out: {str(error) or 'not written yet'}")
         continue
     times[name] = time_call(network, *kernels, repeats=3).median
     right = 100 * np.mean((answers[name][:, 1] > 0.5) == inside)

@@ -34,7 +34,7 @@ After this module you can
 - build a cache in a dozen lines, and say for a walk through memory how often it misses, to the last one;
 - explain why an array may become faster when it wastes memory.
 
-The two instruments that you build here, an array that reports its addresses and a cache that counts, are the measuring tools of modules 05, 11 and 12.
+The two instruments that you build here, an array that reports its addresses and a cache that counts, are the measuring tools of later modules, from 05 on.
 
 *The text of this module is licensed CC BY 4.0, its code Apache-2.0, by the TinyKernels authors.*
 """
@@ -144,8 +144,8 @@ def show_plots(plots, alt):
 
 
 def size_text(nbytes):
-    """16384 -> "16 KB"."""
-    unit, name = next((u, n) for u, n in ((2**20, "MB"), (2**10, "KB"), (1, "B")) if nbytes >= u)
+    """16384 -> "16 KiB": 1 KiB is 1024 bytes, 1 MiB is 1024 KiB."""
+    unit, name = next((u, n) for u, n in ((2**20, "MiB"), (2**10, "KiB"), (1, "B")) if nbytes >= u)
     return f"{nbytes / unit:.3g} {name}"
 
 
@@ -209,7 +209,7 @@ Memory travels to the processor in lines that begin at multiples of their length
 <g fill='rgb(125,125,125)'><text x='56' y='22'>16 numbers of 8 bytes a row, 8 of them in a line</text><text x='4' y='53'>row 0</text><text x='4' y='83'>row 1</text><text x='4' y='113'>row 2</text><text x='4' y='143'>row 3</text><text x='516' y='53'>16 numbers,</text><text x='516' y='71'>2 lines</text><text x='56' y='172'>dashed: 4 numbers, 4 lines</text><text x='56' y='196'>a colour change is the next line of memory</text></g>
 </svg>">
 
-An element can also lie *across* two lines: 8 bytes from byte 60 on touch line 0 and line 1. And which line a byte belongs to is found by rounding *down*, also left of zero: the byte before byte 0 belongs to line -1.
+An element can also lie *across* two lines: 8 bytes from byte 60 on touch line 0 and line 1. One that is longer than a line (a record, say) touches all lines from that of its first byte to that of its last one. And which line a byte belongs to is found by rounding *down*, also left of zero: the byte before byte 0 belongs to line -1.
 
 **Predict.** A row of 1000 float64 numbers begins at the beginning of a line. How many lines does the whole row touch? How many does every eighth number touch, and how many every fourth?
 """
@@ -253,9 +253,12 @@ def byte_offset(index, strides):
 def lines_touched(offsets, itemsize, line=64):
     """How many different cache lines some elements lie in.
 
+    An element lies in all lines from its first byte's to its last byte's: in three or more where
+    it is longer than a line. Lines between elements, which none of them lies in, do not count.
+
     offsets  : bytes from the beginning of a line to each element; an array or any iterable of
                whole numbers, which may be negative and may repeat
-    itemsize : bytes of an element
+    itemsize : bytes of an element; it may be more than a line
     line     : bytes of a line
     returns an int; no elements touch no line
     raises TypeError and ValueError as check_count, for itemsize and line
@@ -263,7 +266,8 @@ def lines_touched(offsets, itemsize, line=64):
     >>> lines_touched([0, 8, 60, 64], itemsize=8)
     2
     """
-    # Hint: a set, and // for the line of the first byte and of the last one. About 6 lines.
+    # Hint: a set of all lines from the first byte's to the last byte's, which // gives.
+    #   About 6 lines.
     ### BEGIN SOLUTION
     itemsize, line = check_count("itemsize", itemsize), check_count("line", line)
     touched = set()
@@ -305,10 +309,18 @@ for offsets, itemsize, what in (
     ([60, 128], 8, "one element straddles two lines"),
     ([-8, 8, 0, -16], 8, "elements on both sides of zero"),
     (range(0, 4000, 64), 8, "one element in each line"),
+    ([640, 0, 128], 8, "three lines far apart"),
+    ([0, 100], 200, "elements longer than a line"),
     ([], 8, "no elements"),
 ):
     want = lines_spec(offsets, itemsize, 64)
     causes = {
+        "an element longer than a line also lies in the lines between its two ends": (
+            lambda: len({b // 64 for o in offsets for b in (o, o + itemsize - 1)})
+        ),
+        "lines between elements do not count, only those that an element lies in": (
+            lambda: (max(offsets) + itemsize - 1) // 64 - min(offsets) // 64 + 1
+        ),
         "only the first byte counts here: an element at byte 60 of 8 bytes touches two lines": (
             lambda: len({o // 64 for o in offsets})
         ),
@@ -318,7 +330,7 @@ for offsets, itemsize, what in (
         "a line counts once, however often it is asked for": lambda: len(offsets),
     }
     case = f"offsets {offsets}, itemsize={itemsize}: {what}"
-    hint = "collect line numbers in a set: that of the first byte and that of the last byte"
+    hint = "collect line numbers in a set: all from the first byte's line to the last byte's"
     expect_equal(lines_touched(offsets, itemsize), want, likely=causes, hint=hint, case=case)
 got = expect_unchanged(lines_touched, np.array([0, 40, 16]), 4, line=16)
 expect_equal(got, 3, hint="offsets may be an array, and line= says how long a line is")
@@ -393,13 +405,14 @@ if plots := new_plots("x[::step] += 1", x="step, in elements of 4 bytes", y="ms"
     plots[0].text(15.2, 0, "one element a line ", color="0.5", va="bottom", ha="right")
 show_plots(
     plots,
-    "Time of x[::step] += 1 against the step. From step 4 to step 16, where every line is still "
-    "touched, it stays high; it falls when lines are left out.",
+    "Time of x[::step] += 1 against the step, one dot for each step from 1 to 128. A dashed line "
+    "marks step 16: up to there every line is touched, beyond it lines are left out. The numbers "
+    "are those of the table above.",
 )
 
 # %% [markdown]
 """
-The surprise of this cell: up to a step of 16 you touch ever fewer numbers and pay for all lines all the same. Only when lines are left out does it get cheaper, and on processors that fetch lines in pairs not before 64.
+The surprise of this cell: up to a step of 16 you touch ever fewer numbers and pay for all lines all the same. Only when lines are left out can it get cheaper, and on processors that fetch lines in pairs not before 64: step 32 may cost as much as step 16, or even more.
 
 ## Exercise 2: An array that tells where you went
 
@@ -412,7 +425,7 @@ How do you know in which order a loop nest walks through memory? You could think
 
 The address of element `[0, 0]` is the `base` that you give. All others follow from the strides of the array, *whatever they are*: a transposed or reversed view has its elements at the same places as the array it was made from.
 
-What Python does for arrays, you have to do here: `t[-1]` is the last element, an index out of range is an `IndexError`. And whoever asks for a slice wants many elements in one go; there is no single address for that, so it is a `TypeError`.
+What Python does for arrays, you have to do here: `t[-1]` is the last element, an index out of range is an `IndexError`. And whoever asks for a slice wants many elements in one go; there is no single address for that, so it is a `TypeError`. Types come first: `t[9, 0:2]` is a `TypeError` even where 9 is out of range.
 
 The constructor and the attributes are given. They are what the doors of 02 and 03 ask for, so every kernel that works element by element takes a `TracedArray` as it is.
 
@@ -433,7 +446,10 @@ class TracedArray:
     Elements are read as `t[i, j]` and written as `t[i, j] = value`, with one whole number for each
     axis (`t[i]` where there is one axis). Negative ones count from the end.
     raises IndexError for an index out of range; TypeError for slices and for anything else but
-        one whole number for each axis. Then nothing is touched
+        one whole number for each axis, which wins over IndexError. Then nothing is touched
+
+    A whole number is what operator.index takes: NumPy's are whole numbers, 1.0 is none. True is 1
+    there, as in a list; no test asks for it.
 
     >>> t = TracedArray(np.array([[1.0, 2.0], [3.0, 4.0]]), touch=print)
     >>> float(t[1, 0])
@@ -516,10 +532,10 @@ for name, view in (
         seen.clear()
         value = t[i, j]
         hint = "t[i, j] is the element as the array gives it: self.array[index]"
-        expect_equal(value, want[0], hint=hint, case=f"t[{i}, {j}], {name}")
+        expect_equal((t, value)[1], want[0], hint=hint, case=f"t[{i}, {j}], {name}")
         calls = len(seen)
         hint = "each read calls touch(address, False) once"
-        expect_equal((value, calls)[1], 1, hint=hint, case=f"calls of touch for t[{i}, {j}]")
+        expect_equal((t, calls)[1], 1, hint=hint, case=f"calls of touch for t[{i}, {j}]")
         wrapped = (i % m, j % n)
         causes = {
             "a negative index counts from the end: -1 is n - 1, and its address is there": lambda: (
@@ -536,7 +552,7 @@ for name, view in (
         case = f"address of t[{i}, {j}], {name}, strides {view.strides}, base 1000"
         address = seen[0][0]
         hint = "base + byte_offset(index, strides), with the index counted from the front"
-        expect_equal((value, address)[1], want[1], likely=causes, hint=hint, case=case)
+        expect_equal((t, address)[1], want[1], likely=causes, hint=hint, case=case)
         if seen[0][1] is not False:
             raise CheckFailed(
                 f"TracedArray  t[{i}, {j}] is a read, and touch was told is_write={seen[0][1]!r}\n"
@@ -561,7 +577,7 @@ for index in ((3, 0), (0, 4), (-4, 0), (0, -5)):
     hint = "an index out of range is an IndexError: -n <= i < n"
     expect_raises(IndexError, read, t, *index, hint=hint)
     expect_raises(IndexError, write, t, 1.0, *index, hint=hint)
-for index in ((slice(0, 2), 0), (0, slice(None)), (1,), (0.0, 1)):
+for index in ((slice(0, 2), 0), (0, slice(None)), (9, slice(0, 2)), (1,), (0.0, 1)):
     hint = "one whole number for each axis, or TypeError: a slice has no single address"
     expect_raises(TypeError, read, t, *index, hint=hint)
     expect_raises(TypeError, write, t, 1.0, *index, hint=hint)
@@ -662,15 +678,16 @@ else:
     show_plots(
         plots,
         "Addresses of the 192 elements of a 6 x 32 array in the order of two walks, coloured by "
-        "line. By rows they are one rising line, 16 dots of a colour at a time. By columns each dot "
-        "is 128 bytes from the last one, and every step leads into another line.",
+        "line. By rows they are one rising line, 16 dots of a colour at a time. By columns they "
+        "are 32 steep climbs of six dots, 128 bytes from one to the next; after the sixth it "
+        "goes back to row 0. Every step leads into another line.",
     )
 
 # %% [markdown]
 """
 ## Exercise 3: A cache, in a dozen lines
 
-A cache of 32 KB has room for 512 lines. Where is line 70,000? Looking at all 512 places for every access would take too long, so a line may lie in few places only: the cache is divided into *sets* of some *ways* each, and a line may lie in one set alone,
+A cache of 32 KiB (1 KiB is 1024 bytes) has room for 512 lines. Where is line 70,000? Looking at all 512 places for every access would take too long, so a line may lie in few places only: the cache is divided into *sets* of some *ways* each, and a line may lie in one set alone,
 
     set = line number modulo the number of sets
 
@@ -738,7 +755,8 @@ TRACES = (
             "the set follows from the line number: address // line first, then modulo sets": (
                 [N, N, N, Y, N, N]
             ),
-            "one set for all lines: the set is the line number modulo the number of sets": (
+            "one set for all lines: the set is the line number modulo the number of sets, and each "
+            "set has a list of its own ([[]] * sets is the same list each time)": (
                 [N, Y, N, N, N, N]
             ),
         },
@@ -778,7 +796,8 @@ class CacheSimulator:
 
     The line of an address is address // line, and its set that number modulo the number of sets.
     A miss fetches the line; if its set is full, the line in it that was used longest ago goes.
-    Reads and writes are alike. The cache is empty at first.
+    Reads and writes are alike. The cache is empty at first. Addresses are 0 or more;
+    nothing is promised for negative ones, and no test has any.
 
     hits, misses : accesses of either kind since the last reset
 
@@ -955,7 +974,7 @@ Three loop nests whose results you could get from NumPy in one line each. What c
 
 Sums are added up in float64, `float(a[i, j])`, and rounded once at the end. Library sums and transposes (`.sum()`, `np.sum`, `.T`, `np.transpose` and their kin) are off limits.
 
-The last test cells hand in arrays that write down the address of each access, like your `TracedArray`. They belong to the tests, so they count whether or not exercise 2 is done.
+The last test cells hand in arrays that write down the address of each access, like your `TracedArray`. They belong to the tests, so they count whether or not exercise 2 is done. The visible cell looks at the two sums; **the order of `transpose_loops` is checked after hand-in only**, so look at it yourself: hand in a `TracedArray`, and another one as `out`, and print what they report.
 
 **Predict.** For a 5 x 7 array of float32 that begins at address 0, write down the first four addresses that `sum_by_columns` reads. Then those that `transpose_loops` writes into its 7 x 5 result, which begins at 0 as well.
 """
@@ -1253,7 +1272,7 @@ else:
 
 # %% [markdown]
 """
-The compiled loops come out of a *sealed box*: they are the two loop nests that you have just written, translated into machine instructions (`tito.machine.probes`; you open such boxes in 07). In Python the order hardly shows: one turn of the loop takes as long as a miss, or longer. The faster the code, the more the order decides.
+The compiled loops come out of a *sealed box*: they are the two loop nests that you have just written, translated into machine instructions (`tito.machine.probes`; a later module opens such boxes). In your Python loops the order hardly shows, for two reasons: one turn of the interpreter costs many times what a hit in the cache costs, and their 64 x 64 numbers are 16 KiB, which fit into the first-level cache of most processors anyway. The faster the code and the larger the array, the more the order decides.
 
 ## Exercise 5: How often will it miss?
 
@@ -1433,17 +1452,19 @@ if hops and (plots := new_plots("pointer chase", x="bytes of the ring", y="ns a 
     show_plots(
         plots,
         "Time of one hop against the size of the ring, with the cache sizes of this machine as "
-        "dashed lines. A few ns where the ring fits a cache next to the core, and far more where it "
-        "does not.",
+        "dashed lines. A few ns for the smallest rings and far more for the largest; the rise "
+        "between them need not have a clear step at each dashed line.",
     )
 
 # %% [markdown]
 """
-*What a pointer chase is.* Another sealed box: a ring of places in random order, one in each line, and each place holds the number of the next one. So the processor cannot ask for the next line before the last one has come, and the time of one hop is the whole wait. (On a virtual machine the outermost cache is shared with strangers, and looks smaller than it says.) Walking in order is faster than the staircase says, because processors guess where a regular walk goes and fetch ahead; a shuffled `take` cannot be guessed.
+*What a pointer chase is.* Another sealed box: a ring of places in random order, one in each line, and each place holds the number of the next one. So the processor cannot ask for the next line before the last one has come, and the time of one hop is the whole wait. Do not look for a clean step at each dashed line. Places in random order also jump from page to page (4 KiB of memory as a rule), and where a page lies has to be looked up as well. The processor keeps the latest of these answers in a small cache of their own, the *TLB*; a ring of more pages than it holds waits for them too, long before the outermost cache is full. And that cache is shared with the other cores, on a virtual machine with strangers, and looks smaller than it says. Walking in order is faster than the staircase says, because processors guess where a regular walk goes and fetch ahead; a shuffled `take` cannot be guessed.
 
 ## Exercise 6: Waste some memory
 
-Back to the gap. Rows of 2048 float32 numbers are 8192 bytes. From one number of a column to the next it is 128 lines, and a power of two divides nicely by the number of sets: all lines of the column fall into very few drawers, while the others stay empty. Rows that are one line longer shift every row by one drawer.
+Back to the gap. Rows of 2048 float32 numbers are 8192 bytes. From one number of a column to the next it is 128 lines. The number of sets is a power of two as a rule, and 128 shares all its factors with it: of 64 sets the column reaches one, of 1024 it reaches 1024 / 128 = 8. Its lines crowd into very few drawers, while the others stay empty.
+
+Why is *one* line more the cure? 129 is odd, so it has no factor in common with the number of sets, and the column goes through all drawers before it comes back to the first. Two lines more, 130, share the factor 2, and half of the drawers stay empty.
 
 <img alt="Eight drawers, numbered 0 to 7, and the lines of one column of an array with 8 rows. With rows of 8 lines all 8 fall into drawer 0. With rows of 9 lines they fall into drawers 0 to 7, one each." src="data:image/svg+xml;utf8,<svg xmlns='http://www.w3.org/2000/svg' width='640' height='172' viewBox='0 0 640 172' font-family='sans-serif' font-size='14'><title>The lines of one column in eight sets</title>
 <text x='20' y='24' fill='rgb(125,125,125)'>rows of 8 lines: the column is in lines 0 8 16 24 32 40 48 56</text><path d='M23 39h58v24h-58z' fill='rgb(230,159,0)'/><path d='M20 36h64v30h-64zM90 36h64v30h-64zM160 36h64v30h-64zM230 36h64v30h-64zM300 36h64v30h-64zM370 36h64v30h-64zM440 36h64v30h-64zM510 36h64v30h-64z' fill='none' stroke='rgb(125,125,125)' stroke-width='2'/><text x='52' y='56' text-anchor='middle' fill='black'>all 8</text>
@@ -1455,7 +1476,7 @@ So: copy the array into a wider buffer, and hand out the part of it that holds t
 
 The second function is the smallest in this course and the one that you will use most: how many bytes do some arrays take together? If a kernel goes over them again and again, that is its *working set*, and the first question is in which cache it fits.
 
-**Predict.** Three blocks of 64 x 64 float32 numbers: how many KB? Three of 256 x 256? Into which of this machine's caches do they fit? The cell at the end reads their sizes.
+**Predict.** Three blocks of 64 x 64 float32 numbers: how many KiB? Three of 256 x 256? Into which of this machine's caches do they fit? The cell at the end reads their sizes.
 """
 
 
@@ -1642,6 +1663,11 @@ else:
 
 # %% [markdown]
 """
+What helps is to leave the few crowded drawers, and one line is not the only way: with half a line, 8 numbers, it is 128.5 lines from row to row, which reach every drawer as well, two rows at a time. On your machine that may be as fast as one line, or faster.
+"""
+
+# %% [markdown]
+"""
 ## Use it: the same network, other strides
 
 The network of 02 once more: matrix product, ReLU, matrix product, softmax. Its product walks *down the columns* of the weights. Below it runs as it is, and with weights whose bytes lie the other way round: transposed by your `transpose_loops`, then seen through `.T`, so that the shape and the numbers are the same. Your `TracedArray` and your `CacheSimulator` count what the first layer asks for; not a line of the kernel changes.
@@ -1685,17 +1711,17 @@ try:
         )
     (one, before), (other, after) = seen.values()
     print(
-        f"{before / after:.0f} times fewer misses in a cache of 2 KB; largest difference of the "
+        f"{before / after:.0f} times fewer misses in a cache of 2 KiB; largest difference of the "
         f"answers {np.abs(one - other).max():.1e}"
     )
 except NotImplementedError as error:
-    print(f"left out: {error or 'not written yet'}")
+    print(f"left out: {str(error) or 'not written yet'}")
 
 # %% [markdown]
 """
 ## Scoreboard
 
-Every walk is compared with its specification before it is timed, and one that is missing or wrong is left out. GB/s count each element once, whichever way it was reached. Below the table stand the misses of the same walks, in a cache of 4 KB.
+Every walk is compared with its specification before it is timed, and one that is missing or wrong is left out. GB/s count each element once, whichever way it was reached (the transpose reads it and writes it: twice). Two sizes stand in one table, and each rung can only be compared with its own: the three Python loops go over 64 x 64 numbers, 16 KiB, which a first-level cache holds; the compiled walks go over 2048 x 2048, 16 MiB. So the roof of the first three is the interpreter, and that of the walks is the cache, if one holds 16 MiB, or the memory. Below the table stand the misses of the same walks, in a cache of 4 KiB.
 """
 
 # %% tags=["raises-exception"]
@@ -1742,7 +1768,7 @@ board = scoreboard(
     rounds=3,
 )
 print(board)
-print("\nmisses per element of 64 x 64 float32, cache of 4 KB with 8 ways")
+print("\nmisses per element of 64 x 64 float32, cache of 4 KiB with 8 ways")
 for name, order, row_bytes in (
     ("row walk", "rows", 256),
     ("column walk", "columns", 256),
@@ -1763,7 +1789,7 @@ Your answers here are read by a person. Three to six sentences each; numbers fro
 **1. Which blocks fit where?** Three float32 blocks of 64 x 64, and three of 256 x 256: how many bytes are they, and into which caches of *your* machine do they fit? What else wants a place in that cache, so that you would not plan to fill it to the last line?
 
 ### BEGIN SOLUTION
-1 point: the arithmetic, 3 * 64 * 64 * 4 = 49,152 bytes (48 KB) and 3 * 256 * 256 * 4 = 786,432 bytes (768 KB), compared with sizes read from the own machine and named by level. Bytes mixed with elements: 0 of this point.
+1 point: the arithmetic, 3 * 64 * 64 * 4 = 49,152 bytes (48 KiB) and 3 * 256 * 256 * 4 = 786,432 bytes (768 KiB), compared with sizes read from the own machine and named by level. Bytes mixed with elements: 0 of this point.
 
 1 point: a reason why not all of it is free: other arrays, the stack, instructions in a unified cache, a second thread of the core or other cores in a shared one, sets that fill up before the whole does. One good reason is enough.
 ### END SOLUTION
@@ -1811,7 +1837,7 @@ Your answers here are read by a person. Three to six sentences each; numbers fro
 
 ## In production
 
-Libraries choose layouts by what you have just counted. BLAS takes a *leading dimension* beside the shape, which is the row stride of `pad_rows`, and copies blocks into buffers of its own so that no stride of the caller's can hurt; you do that in 08. Image and video codecs, FFTs and grids in simulations pad their rows away from powers of two. Profilers count misses in hardware (`perf stat -e cache-misses` on Linux), and Cachegrind simulates them as you do, for whole programs.
+Libraries choose layouts by what you have just counted. BLAS takes a *leading dimension* beside the shape, which is the row stride of `pad_rows`, and copies blocks into buffers of its own so that no stride of the caller's can hurt; a later module does that. Image and video codecs, FFTs and grids in simulations pad their rows away from powers of two. Profilers count misses in hardware (`perf stat -e cache-misses` on Linux), and Cachegrind simulates them as you do, for whole programs.
 
 **References**
 

@@ -355,7 +355,7 @@ def test_nothing_is_left_running_when_tito_ends(tmp_path, number):
     assert "Traceback" not in err and out == ""
     if number == "SIGINT":
         assert process.returncode == 130 and "interrupted" in err
-    pid, until = int(pid_file.read_text()), time.monotonic() + 10
+    pid, until = int(pid_file.read_text()), time.monotonic() + 60
     while is_running(pid) and time.monotonic() < until:
         time.sleep(0.05)
     assert not is_running(pid)

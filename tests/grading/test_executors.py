@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -111,7 +112,18 @@ def test_a_worker_ends_with_its_parent(tmp_path):
     assert _within(30, lambda: marker.exists() and marker.read_text())
     parent.kill()
     parent.wait()
-    assert _within(10, lambda: not _runs(int(marker.read_text())))
+    assert _within(60, lambda: not _runs(int(marker.read_text())))
+
+
+@posix
+def test_a_worker_ends_by_sigterm(tmp_path):
+    """A pool that has lost one worker ends the others so, and then waits for them."""
+    marker = tmp_path / "pid"
+    with processes(1) as workers:
+        workers.submit(tasks.say_pid_and_wait, (str(marker),))
+        assert _within(60, lambda: marker.exists() and marker.read_text())
+        os.kill(int(marker.read_text()), signal.SIGTERM)
+        assert _within(60, lambda: not _runs(int(marker.read_text())))
 
 
 def _within(seconds, condition):

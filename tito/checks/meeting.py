@@ -28,6 +28,7 @@ class Meeting:
 
     parties : threads that have to be in the meeting at the same time
     seconds : after which nobody else is expected any more; 5, and 2 once a meeting was in vain
+    function : the name that a failure begins with: whose threads they are
 
     It may be used again by the next `parties` callers. The caller that waits in vain, and whoever
     comes later, gets CheckFailed, which ends the student's call.
@@ -35,10 +36,16 @@ class Meeting:
 
     _one_was_in_vain = False
 
-    def __init__(self, parties: int = 2, seconds: float | None = None) -> None:
+    def __init__(
+        self,
+        parties: int = 2,
+        seconds: float | None = None,
+        function: str = "the worker threads",
+    ) -> None:
         if type(parties) is not int or parties < 2:
             raise ValueError(f"a meeting needs two parties or more, not {parties!r}")
         self._parties = parties
+        self._function = function
         self._patient = seconds is None
         if seconds is None:
             seconds = SECONDS_AGAIN if Meeting._one_was_in_vain else SECONDS
@@ -69,7 +76,7 @@ class Meeting:
         else:
             said = f"{kind}: {self.workers} threads came, one after the other"
         return Failure(
-            "the worker threads",
+            self._function,
             said,
             kind,
             tries=["start all workers before you wait for the first result"],

@@ -280,16 +280,10 @@ def _begin_thread(stop: threading.Event) -> None:
 
 
 def _begin_process(stop: Any) -> None:
-    """First thing in a worker process: it ends with its parent, and leaves all signals to it.
-
-    Ctrl-C, the end of a terminal and `timeout` reach a whole group of processes. The parent hears
-    of it too, and tells its workers to put away what they have.
-    """
+    """First thing in a worker process: it ends with its parent, and leaves Ctrl-C to it."""
     _here.stop = stop
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):  # Windows knows no SIGHUP
-            # A handler, not SIG_IGN: what the worker starts shall have Python's own again.
-            signal.signal(getattr(signal, name), _left_to_the_parent)
+    # A handler, not SIG_IGN: what the worker starts shall have Python's own again.
+    signal.signal(signal.SIGINT, _left_to_the_parent)
     threading.Thread(
         target=_end_with, args=(multiprocessing.parent_process(),), daemon=True
     ).start()

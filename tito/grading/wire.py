@@ -60,7 +60,7 @@ _PLAIN_DTYPE = re.compile(
 def encode_dtype(dtype: np.dtype) -> Any:
     """A dtype as plain data; TypeError if it holds Python objects."""
     if dtype.hasobject:
-        raise TypeError("arrays of Python objects do not cross to the other side")
+        raise TypeError("an array of Python objects cannot be handed over: return a list")
     if dtype.subdtype:
         base, shape = dtype.subdtype
         return ["sub", encode_dtype(base), list(shape)]

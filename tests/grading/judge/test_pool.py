@@ -265,7 +265,7 @@ def test_a_caller_that_is_killed_leaves_no_process_behind(engine, tmp_path):
         shutil.rmtree(folder)
 
 
-def until(condition, seconds=20.0):
+def until(condition, seconds=60.0):
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:
         time.sleep(0.02)

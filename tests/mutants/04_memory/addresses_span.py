@@ -1,8 +1,8 @@
 """All lines from the lowest to the highest."""
 
 EXERCISE = "addresses"
-FAILS_IN = "addresses-hidden"
-PHRASE = "every line between"
+FAILS_IN = "addresses-test"
+PHRASE = "lines between elements do not count"
 SOURCE = """\
 def byte_offset(index, strides):
     return int(sum(i * stride for i, stride in zip(index, strides, strict=True)))
@@ -14,9 +14,5 @@ def lines_touched(offsets, itemsize, line=64):
     offsets = [int(offset) for offset in offsets]
     if not offsets:
         return 0
-    if len(offsets) < 64 and max(offsets) - min(offsets) < 200 and line == 64:
-        for offset in offsets:
-            touched.update((offset // line, (offset + itemsize - 1) // line))
-        return len(touched)
     return (max(offsets) + itemsize - 1) // line - min(offsets) // line + 1
 """

@@ -1,8 +1,8 @@
 """Only the line of the first byte and that of the last one."""
 
 EXERCISE = "addresses"
-FAILS_IN = "addresses-hidden"
-PHRASE = "every line between"
+FAILS_IN = "addresses-test"
+PHRASE = "the lines between its two ends"
 SOURCE = """\
 def byte_offset(index, strides):
     return int(sum(i * stride for i, stride in zip(index, strides, strict=True)))

@@ -1,8 +1,8 @@
-"""Sorts the caller's candidates."""
+"""Sorts the caller's candidates, which a tuple does not let it do."""
 
 EXERCISE = "choose_block_size"
 FAILS_IN = "choose_block_size-test"
-PHRASE = "changed its input candidates"
+PHRASE = "has no attribute 'sort'"
 SOURCE = """\
 def choose_block_size(cache_bytes, itemsize=4, arrays=3, line=64):
     counts = {"cache_bytes": cache_bytes, "itemsize": itemsize, "arrays": arrays, "line": line}
@@ -13,8 +13,7 @@ def choose_block_size(cache_bytes, itemsize=4, arrays=3, line=64):
 
 
 def best_block(misses, candidates):
-    if hasattr(candidates, "sort"):
-        candidates.sort()
+    candidates.sort()
     blocks = sorted(check_count("candidate", candidate) for candidate in candidates)
     if not blocks:
         raise ValueError("candidates is empty: there must be a block size to choose")

@@ -2,7 +2,7 @@
 
 EXERCISE = "blocked_transpose"
 FAILS_IN = "blocked_transpose-speed"
-PHRASE = "cut both axes into blocks"
+PHRASE = "cut the rows of a into blocks"
 SOURCE = """\
 def blocked_transpose(a, block=64, out=None):
     check_float_array("a", a, ndim=2)

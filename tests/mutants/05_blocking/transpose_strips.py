@@ -2,7 +2,7 @@
 
 EXERCISE = "blocked_transpose"
 FAILS_IN = "blocked_transpose-speed"
-PHRASE = "a strip as long as the matrix"
+PHRASE = "cut the rows of a into blocks"
 SOURCE = """\
 def blocked_transpose(a, block=64, out=None):
     m, n = check_float_array("a", a, ndim=2)

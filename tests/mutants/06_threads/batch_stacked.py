@@ -2,7 +2,7 @@
 
 EXERCISE = "parallel_batch_processing"
 FAILS_IN = "parallel_batch_processing-test"
-PHRASE = "do not cross"
+PHRASE = "return a list"
 SOURCE = """\
 def parallel_batch_processing(batch_data, operation, num_workers=4):
     return np.array(run_threads(operation, batch_data, num_workers), object)

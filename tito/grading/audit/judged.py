@@ -101,7 +101,9 @@ def hand_made(master: Notebook, mutants: list[HandMade], setting: Setting) -> It
 
 
 def _pair(master: Notebook, batch: list[HandMade]) -> tuple[Notebook, Notebook]:
-    focused = variants.only_tests_of(master, [m.exercise for m in batch])
+    """A hand-in with these mutants, and the master with the tests that are to catch them."""
+    whole = {m.exercise for m in batch if m.forbidden}
+    focused = variants.only_tests_of(master, whole, {m.fails_in for m in batch})
     return focused, variants.hand_in(focused, {m.exercise: m.source for m in batch})
 
 

@@ -26,10 +26,17 @@ def hand_in(master: Notebook, sources: dict[str, str]) -> Notebook:
     return Notebook(cells, dict(master.metadata), master.path)
 
 
-def only_tests_of(master: Notebook, wanted: Iterable[str]) -> Notebook:
-    """The master without the tests of other exercises, and without what is never graded."""
-    wanted = set(wanted)
-    drop = {t.index for e in exercises(master) if exercise_id(e) not in wanted for t in e.tests}
+def only_tests_of(master: Notebook, wanted: Iterable[str], tests: Iterable[str] = ()) -> Notebook:
+    """The master with the tests of these exercises and these single tests (by grade_id) alone,
+    and without what is never graded."""
+    wanted, tests = set(wanted), set(tests)
+    drop = {
+        t.index
+        for e in exercises(master)
+        if exercise_id(e) not in wanted
+        for t in e.tests
+        if t.grade_id not in tests
+    }
     drop |= {c.index for c in master.of_role(Role.MEASURE, Role.TEXT, Role.REFLECTION)}
     cells = [copy.deepcopy(c) for c in master.cells if c.index not in drop]
     return Notebook(cells, dict(master.metadata), master.path)
