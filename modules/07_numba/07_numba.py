@@ -1049,9 +1049,7 @@ points(
 )
 
 
-# %% nbgrader={"grade": true, "grade_id": "tile_4x4-speed-hidden", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["hidden-tests", "raises-exception"]
-# 2 points, checked after hand-in
-### BEGIN HIDDEN TESTS
+# %% nbgrader={"grade": true, "grade_id": "tile_4x4-speed-shapes", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
 a, b, c = ramp(5, 6), ramp(6, 3, seed=1), ramp(5, 3, seed=2)
 wanted = tile_spec(a, b, c, 1, 0, 6, 0, 3)
 got = result_of(tile_4x4.py_func, a, b, c, 1, 0, 6, 0, 3, place=2)
@@ -1076,7 +1074,6 @@ points(
         hint="also for matrices that are not square",
     )
 )
-### END HIDDEN TESTS
 
 # %% tags=["raises-exception"]
 #| measure
@@ -1974,8 +1971,8 @@ points(
         writes=4,
         inner=4096,
         points=2,
-        full=2,
-        half=1.4,
+        full=1.7,
+        half=1.3,
         hint="one pass for both sums, and no float64 in it: constants have the dtype of x",
     )
 )

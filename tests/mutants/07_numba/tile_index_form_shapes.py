@@ -1,7 +1,7 @@
 """Index ranges that might be negative: too slow for other shapes too."""
 
 EXERCISE = "tile_4x4"
-FAILS_IN = "tile_4x4-speed-hidden"
+FAILS_IN = "tile_4x4-speed-shapes"
 PHRASE = "also for matrices that are not square"
 SOURCE = """\
 @kernel
