@@ -90,8 +90,8 @@ def read(path: Path) -> dict[str, Any]:
         found = document.get("version")
         raise UserError(f"a report of version {found!r}, this tito reads {VERSION}", path=path)
     try:
-        for _ in _rows(document):
-            pass
+        for _, row in _rows(document):
+            _timed(row), row["library"]
     except (KeyError, TypeError, AttributeError) as error:
         raise UserError(f"a damaged report: {error!r}", path=path, hint=hint) from None
     return document
@@ -114,7 +114,6 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> Comparison:
 def _rows(report: Mapping[str, Any]) -> Iterator[tuple[Key, Mapping[str, Any]]]:
     for table in report["results"]:
         for row in table["rows"]:
-            row["library"], row["left_out"], row.get("samples_s")
             yield (table["workload"], table["size"], row["rung"]), row
 
 
@@ -156,16 +155,18 @@ def _only(one: Mapping[Key, Any], other: Mapping[Key, Any]) -> tuple[tuple[Key, 
 
 
 def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator:
-    for name in ("threads", "clock", "tito"):
-        if before.get(name) != after.get(name):
-            yield name, before.get(name), after.get(name)
-    ours, theirs = before.get("machine", {}), after.get("machine", {})
-    pairs = [(n, ours.get("facts", {}).get(n), theirs.get("facts", {}).get(n)) for n in FACTS]
-    pairs.append(("numba", ours.get("numba"), theirs.get("numba")))
-    names = dict.fromkeys([*ours.get("peers", {}), *theirs.get("peers", {})])
-    pairs += [(n, ours.get("peers", {}).get(n), theirs.get("peers", {}).get(n)) for n in names]
-    seen = set()
-    for name, a, b in pairs:
-        if a != b and name not in seen:
-            seen.add(name)
-            yield name, a, b
+    ours, theirs = _conditions(before), _conditions(after)
+    for name in dict.fromkeys([*ours, *theirs]):
+        if ours.get(name) != theirs.get(name):
+            yield name, ours.get(name), theirs.get(name)
+
+
+def _conditions(report: Mapping[str, Any]) -> dict[str, Any]:
+    """What a report was measured with and on, by name."""
+    machine = report.get("machine", {})
+    return {
+        **{name: report.get(name) for name in ("threads", "clock", "tito")},
+        **{name: machine.get("facts", {}).get(name) for name in FACTS},
+        "numba": machine.get("numba"),
+        **machine.get("peers", {}),
+    }

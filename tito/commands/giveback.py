@@ -124,7 +124,7 @@ def _span(seconds: float) -> str:
         count, rest = divmod(left, timedelta(seconds=unit))
         left = rest
         if count:
-            found.append(f"{count} {name}{'s' if count > 1 else ''}")
+            found.append(counted(count, name))
     return ", ".join(found[:2]) or "less than a minute"
 
 

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from tito.grading.judge.result import GRADED, LATER, MANUAL, PASSED, CellResult, Result
 from tito.grading.sandbox import is_isolating
 from tito.grading.spreadsheet import plain
+from tito.grading.wording import counted
 from tito.notebook.points import as_number, display
 
 VERSION = 1
@@ -55,8 +56,7 @@ def _summary(result: Result) -> str:
     if result.later_points:
         parts.append(f"{display(result.later_points)} points are decided after hand-in")
     if result.deviations:
-        count = len(result.deviations)
-        parts.append(f"({count} note{'s' if count > 1 else ''})")
+        parts.append(f"({counted(len(result.deviations), 'note')})")
     return "; ".join(parts)
 
 
@@ -91,7 +91,7 @@ def closing(rows: Iterable[Graded]) -> str:
         manual = max(manual, result.manual_points)
         isolated = isolated and is_isolating(result.isolation)
     total = counts.total()
-    lines = [f"{counts[GRADED]} of {total} hand-in{'s' if total != 1 else ''} graded"]
+    lines = [f"{counts[GRADED]} of {counted(total, 'hand-in')} graded"]
     if manual:
         lines[0] += f"; {display(manual)} more points in each wait for a person"
     if not isolated:

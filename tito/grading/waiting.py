@@ -17,7 +17,7 @@ from tito.grading.collect import inbox
 from tito.grading.collect.rows import ASIDE, UNMATCHED
 from tito.grading.judge.result import AMBIGUOUS, BROKEN, GRADED, MISSING
 from tito.grading.store import Store, Stored
-from tito.grading.wording import hanging
+from tito.grading.wording import counted, hanging
 
 VERSION = 1
 NO_MODULE, LEFT_OVER = "no module", "of nobody"
@@ -131,8 +131,8 @@ def _by_hand(classroom: Classroom, modules: list[str]) -> Iterator[Waiting]:
     shown = {student.id: student.given_id for student in classroom.roster()}
     for student, module, count in sorted(_open_cells(classroom.gradebook)):
         if module in modules and student in shown:
-            cells = f"{count} cell{'s' if count > 1 else ''}"
-            yield Waiting(MANUAL, shown[student], module, f"{cells} to grade by hand")
+            why = f"{counted(count, 'cell')} to grade by hand"
+            yield Waiting(MANUAL, shown[student], module, why)
 
 
 def _open_cells(book: Path) -> list[tuple[str, str, int]]:

@@ -25,6 +25,7 @@ from tito.grading.judge.result import AMBIGUOUS, BROKEN, MISSING
 from tito.grading.judge.submission import read_submission
 from tito.grading.roster import Student
 from tito.grading.times import parse_time
+from tito.grading.wording import counted
 
 # Matches that need no word: the source had the very id.
 _PLAIN_MATCHES = ("id", "canvas_id", "moodle_id", "matches.csv")
@@ -253,7 +254,7 @@ class _Place:
         remarks = [f"a later hand-in cannot be graded: {r.problem}" for r in later]
         others = len(self.history) - 1 - len(later)
         if others:
-            remarks.append(f"{others} other hand-in{'s' if others > 1 else ''} in the inbox")
+            remarks.append(f"{counted(others, 'other hand-in')} in the inbox")
         return remarks
 
     def is_outdated(self, target: Path, best: Record) -> bool:
