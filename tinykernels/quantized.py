@@ -1,17 +1,29 @@
 # Built from module 09_quantize by tito export; edit the module, not this file.
 """Quantize: weights of eight bits, and of four."""
 
+import functools
+import linecache
 import operator
 
 import numpy as np
 
 from tinykernels.loops import check_float_array
+from tinykernels.simd.ints import fetch, ibcast, iload, istore, vdp4
+from tinykernels.simd.packing import aligned_empty
+from tinykernels.simd.vec import REGISTERS, VL, kernel
 
 __all__ = [
     "BLOCK",
+    "BLOCK_BYTES",
+    "FOUR",
     "LARGEST_HALF",
+    "LOW_BITS",
+    "LOW_TILE_INT8",
     "MOST_TERMS",
+    "PANEL_INT8",
+    "TILE_INT8",
     "TINY",
+    "PackedK4",
     "check_axis",
     "check_bytes",
     "check_int8_matmul",
@@ -20,13 +32,26 @@ __all__ = [
     "dequantize",
     "dequantize_affine",
     "finite_floats",
+    "gemm_int8",
     "int8_matmul",
+    "interleave_q4",
+    "macro_kernel_int8",
+    "matvec_q4",
+    "matvec_q4_rows",
+    "multiply_bytes",
+    "pack_k4",
     "pack_q4",
+    "q4_kernel",
+    "q4_row_by_row",
     "quantize",
     "quantize_affine",
     "quantized_matmul",
     "quantized_relu",
     "round_to_int8",
+    "side_by_side",
+    "stack_rows",
+    "ukernel_int8",
+    "ukernel_int8_source",
     "unpack_q4",
 ]
 
@@ -213,7 +238,7 @@ def dequantize_affine(q, scale, zero):
     return (q.astype(np.float32) - np.float32(zero)) * scale
 
 
-# 09_quantize: int8_matmul
+# 09_quantize: MOST_TERMS, check_int8_matmul
 MOST_TERMS = 131_071  # 131,072 times 128 * 128 is 2^31, one more than an int32 can hold
 
 
@@ -232,6 +257,7 @@ def check_int8_matmul(a, b):
     return m, k, n
 
 
+# 09_quantize: int8_matmul
 def int8_matmul(a, b):
     """The exact product of two matrices of bytes.
 
@@ -296,7 +322,188 @@ def quantized_relu(x, scale=1.0):
     return q * scale
 
 
-# 09_quantize: pack_q4
+# 09_quantize: ukernel_int8_source, ukernel_int8, TILE_INT8
+def ukernel_int8_source(mr, nv):
+    """The text of a microkernel ukernel(pa, pb, kc, start, c, ic, ldc), as in 08 but of integers.
+
+        c[ic + r * ldc + s] = start[s] + sum over p < kc, q < 4 of
+                              byte q of pa[mr * p + r] times byte q of pb[nv * VL * p + s]
+        for r < mr and s < nv * VL
+
+    C is written and never read: no other call adds to it, because the inner size is not cut into
+    blocks. Its cache lines are asked for before the sums begin, so they are there at the end.
+    """
+    sums = [(r, v) for r in range(mr) for v in range(nv)]
+    lines = ["def ukernel(pa, pb, kc, start, c, ic, ldc):"]
+    lines += [f"    fetch(c, ic + {r} * ldc + {v * VL})" for r, v in sums]
+    lines += [f"    c{r}_{v} = iload(start, {v * VL})" for r, v in sums]
+    lines += ["    for p in range(kc):"]
+    lines += [f"        b{v} = iload(pb, {nv * VL} * p + {v * VL})" for v in range(nv)]
+    for r in range(mr):
+        lines += [f"        a = ibcast(pa, {mr} * p + {r})"]
+        lines += [f"        c{r}_{v} = vdp4(a, b{v}, c{r}_{v})" for v in range(nv)]
+    lines += [f"    istore(c, ic + {r} * ldc + {v * VL}, c{r}_{v})" for r, v in sums]
+    return "\n".join(lines)
+
+
+@functools.cache
+def ukernel_int8(mr, nv):
+    """The compiled microkernel for a tile of mr rows and nv registers."""
+    text, file = ukernel_int8_source(mr, nv), f"<ukernel_int8 {mr} x {nv}>"
+    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
+    space = {"iload": iload, "ibcast": ibcast, "vdp4": vdp4, "istore": istore, "fetch": fetch}
+    exec(compile(text, file, "exec"), space)
+    return kernel(space["ukernel"])
+
+
+# Rows of a tile, and registers that a row of it takes; the lower one for few rows.
+TILE_INT8, LOW_TILE_INT8 = ((8, 2), (4, 2)) if REGISTERS == 32 else ((6, 2), (4, 2))
+PANEL_INT8 = TILE_INT8[1] * VL  # columns of B side by side
+BLOCK_BYTES = 2**18  # of A, multiplied at a time: they stay in the second cache
+
+
+@kernel
+def stack_rows(lanes, panels):
+    """The rows of a matrix in panels: panels[q, p, r] = lanes[height * q + r, p].
+
+    lanes  : (m, k) contiguous int32
+    panels : (ceil(m / height), k, height) contiguous int32; changed, but not where no row is
+    """
+    height = panels.shape[2]
+    for i in range(len(lanes)):
+        row, panel, r = lanes[i], panels[i // height], i % height
+        for p in range(len(row)):
+            panel[p, r] = row[p]
+
+
+@functools.cache
+def macro_kernel_int8(mr, nv):
+    """The compiled loops over all tiles of some rows of C.
+
+    returns tiles(pa, pb, start, c), which writes start + product to c:
+
+        pa    : (ceil(m / mr), k, mr) int32, rows in panels
+        pb    : (ceil(n / nr), k, nr) int32, columns in panels, nr = nv * VL
+        start : (ceil(n / nr), nr) int32
+        c     : (m, n) contiguous int32
+    """
+    tile, nr = ukernel_int8(mr, nv), nv * VL
+
+    @kernel
+    def tiles(pa, pb, start, c):
+        m, n = c.shape
+        k, flat = pa.shape[1], c.reshape(-1)
+        edge = np.empty(mr * nr, np.int32)
+        for j in range(0, n, nr):
+            panel, first = pb[j // nr].reshape(-1), start[j // nr]
+            for i in range(0, m, mr):
+                rows = pa[i // mr].reshape(-1)
+                if i + mr <= m and j + nr <= n:
+                    tile(rows, panel, k, first, flat, i * n + j, n)
+                    continue
+                tile(rows, panel, k, first, edge, 0, nr)
+                for r in range(min(mr, m - i)):
+                    for s in range(min(nr, n - j)):
+                        flat[(i + r) * n + j + s] = edge[r * nr + s]
+
+    return tiles
+
+
+def multiply_bytes(lanes, packed, start):
+    """start plus the product of the rows in `lanes` with a packed matrix, block of rows by block.
+
+    lanes : (m, ceil(k / 4)) int32, each four bytes of 0 to 255
+    start : (n,) int32, added to each row
+    returns (m, n) int32
+    """
+    m, k4 = lanes.shape
+    c = aligned_empty((m, packed.shape[1])).view(np.int32)
+    mr, nv = TILE_INT8 if m > LOW_TILE_INT8[0] else LOW_TILE_INT8
+    tiles = macro_kernel_int8(mr, nv)
+    starts = np.zeros((len(packed.panels), PANEL_INT8), np.int32)
+    starts.reshape(-1)[: packed.shape[1]] = start
+    rows = max(1, BLOCK_BYTES // max(1, 4 * k4 * mr)) * mr
+    for i in range(0, m, rows):
+        block = lanes[i : i + rows]
+        panels = aligned_empty((-(-len(block) // mr), k4, mr)).view(np.int32)
+        stack_rows(block, panels)
+        tiles(panels, packed.panels, starts, c[i : i + rows])
+    return c
+
+
+def side_by_side(lanes, width):
+    """The columns of a matrix in panels of so many: (k, n) int32 -> (ceil(n / width), k, width).
+
+    Columns that do not exist are zeros.
+    """
+    k, n = lanes.shape
+    panels = aligned_empty((-(-n // width), k, width)).view(np.int32)
+    panels[-1:] = 0
+    full = n - n % width
+    panels[: n // width] = lanes[:, :full].reshape(k, n // width, width).swapaxes(0, 1)
+    panels[n // width :, :, : n % width] = lanes[:, full:]
+    return panels
+
+
+class PackedK4:
+    """An int8 matrix of shape (k, n), packed for gemm_int8.
+
+    panels : (ceil(n / PANEL_INT8), ceil(k / 4), PANEL_INT8) int32, columns side by side
+    sums   : (n,) int32, the sum of each column
+    """
+
+    ndim, dtype = 2, np.dtype(np.int8)
+
+    def __init__(self, lanes, b):
+        """lanes : (ceil(k / 4), n) int32, in each number the bytes of four k, the first lowest."""
+        self.shape = b.shape
+        self.panels = side_by_side(lanes, PANEL_INT8)
+        self.sums = b.sum(axis=0, dtype=np.int32)
+
+
+# 09_quantize: gemm_int8
+def pack_k4(b):
+    """A matrix of bytes packed once, for any number of products: gemm_int8(a, pack_k4(b)).
+
+        lanes[p, j] = the bytes of b[4 p, j], b[4 p + 1, j], b[4 p + 2, j], b[4 p + 3, j]
+                      as one int32, the first of them lowest; zeros where b has no more rows
+
+    b : (k, n) int8, any stride; copied
+    returns a PackedK4
+    raises TypeError and ValueError as check_bytes
+
+    >>> pack_k4(np.array([[1], [2], [-1]], np.int8)).panels[0, 0, 0]
+    np.int32(16712193)
+    """
+    k, n = check_bytes("b", b, ndim=2)
+    rows = np.zeros((-(-k // 4) * 4, n), np.int32)
+    rows[:k] = b
+    rows &= 255
+    lanes = rows[0::4] | rows[1::4] << 8 | rows[2::4] << 16 | rows[3::4] << 24
+    return PackedK4(lanes, b)
+
+
+def gemm_int8(a, b):
+    """The exact product of two matrices of bytes, four of them in a lane.
+
+        c[i, j] = sum over p of a[i, p] * b[p, j]
+
+    a : (m, k) int8, any stride; not modified
+    b : (k, n) int8, any stride, or pack_k4 of it; not modified
+    returns (m, n) int32, a new array; k = 0 gives zeros
+    raises TypeError and ValueError as check_int8_matmul
+
+    >>> gemm_int8(np.array([[-128, -128]], np.int8), np.array([[-128], [-128]], np.int8))
+    array([[32768]], dtype=int32)
+    """
+    m, k, _ = check_int8_matmul(a, b)
+    packed = b if isinstance(b, PackedK4) else pack_k4(b)
+    lanes = np.empty((m, -(-k // 4)), np.int32)
+    np.bitwise_xor(a.view(np.uint8), 128, out=lanes.view(np.uint8)[:, :k])
+    return multiply_bytes(lanes, packed, -128 * packed.sums)
+
+
+# 09_quantize: BLOCK, LARGEST_HALF, check_q4
 BLOCK = 32  # weights that share a step and a minimum
 LARGEST_HALF = 65504.0  # the largest float16
 
@@ -315,6 +522,7 @@ def check_q4(nibbles, d, m):
     return n, blocks
 
 
+# 09_quantize: pack_q4
 def pack_q4(w):
     """Weights in four bits each, in blocks of 32 along a row, as in the format Q4_1.
 
@@ -362,3 +570,106 @@ def unpack_q4(nibbles, d, m):
     q = np.concatenate([nibbles & 15, nibbles >> 4], axis=2).astype(np.float32)
     d, m = (x.astype(np.float32)[..., None] for x in (d, m))
     return (q * d + m).reshape(n, BLOCK * blocks)
+
+
+# 09_quantize: LOW_BITS, FOUR, q4_row_by_row
+LOW_BITS, FOUR = np.uint8(15), np.uint8(4)
+
+
+@kernel
+def q4_row_by_row(nibbles, d, m, x, y):
+    """What the speed of yours is compared with: the bytes as pack_q4 gives them, row after row."""
+    for r in range(len(nibbles)):
+        total = np.float32(0)
+        for b in range(nibbles.shape[1]):
+            row, part, plain = nibbles[r, b], np.float32(0), np.float32(0)
+            for i in range(16):
+                low, high = x[32 * b + i], x[32 * b + 16 + i]
+                part += low * np.float32(row[i] & LOW_BITS) + high * np.float32(row[i] >> FOUR)
+                plain += low + high
+            total += d[r, b] * part + m[r, b] * plain
+        y[r] = total
+
+
+def matvec_q4_rows(nibbles, d, m, x):
+    """The product of packed weights with a vector, without rearranging them: slow.
+
+    nibbles, d, m : as pack_q4 gives them
+    x             : (32 * blocks,) float32
+    """
+    n, _ = check_q4(nibbles, d, m)
+    y = np.empty(n, np.float32)
+    q4_row_by_row(nibbles, d.astype(np.float32), m.astype(np.float32), x, y)
+    return y
+
+
+# 09_quantize: matvec_q4
+def interleave_q4(nibbles, d, m):
+    """Weights in four bits, arranged for matvec_q4: rows innermost.
+
+        bytes[b, i, r] = nibbles[r, b, i]        steps[b, r] = d[r, b]        least[b, r] = m[r, b]
+
+    nibbles, d, m : as pack_q4 gives them; not modified
+    returns (bytes, steps, least): uint8 (blocks, 16, n), float32 (blocks, n), float32 (blocks, n),
+        all contiguous and new
+    raises TypeError and ValueError as check_q4
+
+    >>> packed = interleave_q4(*pack_q4(np.zeros((5, 64), np.float32)))
+    >>> [x.shape for x in packed]
+    [(2, 16, 5), (2, 5), (2, 5)]
+    """
+    check_q4(nibbles, d, m)
+    columns = np.array(nibbles.transpose(1, 2, 0), order="C")
+    steps, least = (np.array(x.T, np.float32, order="C") for x in (d, m))
+    return columns, steps, least
+
+
+@kernel
+def q4_kernel(columns, steps, least, x, sums, y):
+    """The product of interleaved weights with a vector.
+
+        y[r] = sum over b of (steps[b, r] * sum over i of q[b, i, r] * x[32 * b + i]
+                              + least[b, r] * sums[b])
+
+    columns, steps, least : as interleave_q4 gives them
+    x    : (32 * blocks,) float32
+    sums : (blocks,) float32, the sum of x in each block
+    y    : (n,) float32 with anything in it; changed
+    """
+    blocks, half, n = columns.shape
+    part = np.empty(n, np.float32)
+    y[:] = np.float32(0)
+    for b in range(blocks):
+        part[:] = np.float32(0)
+        for i in range(half):
+            low, high, row = x[BLOCK * b + i], x[BLOCK * b + half + i], columns[b, i]
+            for r in range(n):
+                byte = row[r]
+                part[r] += low * np.float32(byte & LOW_BITS) + high * np.float32(byte >> FOUR)
+        step, lowest, total = steps[b], least[b], sums[b]
+        for r in range(n):
+            y[r] += step[r] * part[r] + lowest[r] * total
+
+
+def matvec_q4(packed, x):
+    """The product of weights in four bits with a vector, without writing the weights out.
+
+        y[r] = sum over j of w[r, j] * x[j], with w as unpack_q4 gives it
+
+    packed : (n, k) weights, interleave_q4(nibbles, d, m)
+    x      : (k,) float32 or float64, any stride; not modified
+    returns (n,) float32, a new array
+    raises TypeError and ValueError as check_float_array, ValueError for an x of another length
+
+    >>> matvec_q4(interleave_q4(*pack_q4(np.ones((2, 32)))), np.arange(32.0))
+    array([496., 496.], dtype=float32)
+    """
+    columns, steps, least = packed
+    (k,) = check_float_array("x", x, ndim=1)
+    blocks, _, n = columns.shape
+    if k != BLOCK * blocks:
+        raise ValueError(f"x has {k} elements, the weights {BLOCK * blocks} columns")
+    x = np.array(x, np.float32, order="C")
+    y = np.empty(n, np.float32)
+    q4_kernel(columns, steps, least, x, x.reshape(blocks, BLOCK).sum(axis=1), y)
+    return y

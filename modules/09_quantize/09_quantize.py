@@ -435,12 +435,12 @@ for shape, axis in (((6,), None), ((3, 4), None), ((3, 4), 0), ((3, 4), 1), ((2,
         causes["the largest along the axis: it is looked for over all the others"] = lambda: (
             np.abs(x).max(axis) / np.float32(127)
         )
-    causes["max |x| / 128: then 128 would be a step, and 128 is no int8"] = lambda: scale * (
-        127 / np.float32(128)
+    causes["max |x| / 128: then 128 would be a step, and 128 is no int8"] = lambda: (
+        scale * (127 / np.float32(128))
     )
-    causes["the largest number without its sign: np.abs"] = lambda: np.max(
-        x, None if axis is None else others
-    ) / np.float32(127)
+    causes["the largest number without its sign: np.abs"] = lambda: (
+        np.max(x, None if axis is None else others) / np.float32(127)
+    )
     hint = "scale: one np.float32, or one for each index along the axis"
     expect_close(got[1], scale, inner=2, likely=causes, hint=hint)
     expect_equal(got[0], q, hint="keepdims=True, or a scale of shape (n,) meets the other axis")
@@ -714,7 +714,7 @@ for low, high in ((0, 255), (-255, 0), (-1, 254), (-200, 55), (-254, 1)):
         apart = bool(np.abs(back - x).max() <= 0.501 * unit)
         expect_equal(apart, True, hint="no number moves by more than half a step")
 for numbers in ([5.5], [-7.25], [3.0, 3.0], [1e-3, 2e-3, 3e-3], [-3e38, 3e38], [-3e38, 1e-30]):
-    x = np.array(numbers + [0.0], np.float32)
+    x = np.array([*numbers, 0.0], np.float32)
     q, scale, zero = got = expect_unchanged(quantize_affine, x)
     back = expect_unchanged(dequantize_affine, q, scale, zero)
     hint = "one value, very large ones: half a step at most, and 0.0 comes back as 0.0"
@@ -776,21 +776,7 @@ And yet the third row shows a way to be fast without any instruction for integer
 
 
 # %%
-def int8_matmul_spec(a, b):
-    """The product in Python's own whole numbers, which never overflow."""
-    columns = b.T.tolist()
-    rows = [[sum(map(operator.mul, row, column)) for column in columns] for row in a.tolist()]
-    return np.array(rows, np.int32).reshape(len(a), b.shape[1])
-
-
-def int32_matmul(a, b):
-    """NumPy's product of whole numbers: what the speed of yours is compared with."""
-    return np.matmul(a.astype(np.int32), b.astype(np.int32))
-
-
-# %% nbgrader={"grade": false, "grade_id": "int8_matmul", "locked": false, "schema_version": 3, "solution": true, "task": false}
 #| export
-#| forbid: spec
 MOST_TERMS = 131_071  # 131,072 times 128 * 128 is 2^31, one more than an int32 can hold
 
 
@@ -809,6 +795,22 @@ def check_int8_matmul(a, b):
     return m, k, n
 
 
+# %%
+def int8_matmul_spec(a, b):
+    """The product in Python's own whole numbers, which never overflow."""
+    columns = b.T.tolist()
+    rows = [[sum(map(operator.mul, row, column)) for column in columns] for row in a.tolist()]
+    return np.array(rows, np.int32).reshape(len(a), b.shape[1])
+
+
+def int32_matmul(a, b):
+    """NumPy's product of whole numbers: what the speed of yours is compared with."""
+    return np.matmul(a.astype(np.int32), b.astype(np.int32))
+
+
+# %% nbgrader={"grade": false, "grade_id": "int8_matmul", "locked": false, "schema_version": 3, "solution": true, "task": false}
+#| export
+#| forbid: spec
 def int8_matmul(a, b):
     """The exact product of two matrices of bytes.
 
@@ -987,7 +989,9 @@ try:
             a, b = whole(m, k), whole(k, n, seed=1)
             row = [time_call(np.matmul, a.astype(np.float32), b.astype(np.float32)).median]
             row.append(time_call(int8_matmul, a, b).median)
-            row.append(time_call(int32_matmul, a, b, repeats=1, warmup=0).median if k < 999 else None)
+            row.append(
+                time_call(int32_matmul, a, b, repeats=1, warmup=0).median if k < 999 else None
+            )
             times = [f"{s * 1e3:13.2f} ms" if s else f"{'-':>16}" for s in row]
             print(f"{m:4} x {k:4} x {n:3}" + "".join(times))
 except NotImplementedError:
@@ -1112,6 +1116,617 @@ Both are wrong, each in its own way: a small step clips, a large one rounds. Cho
 
 # %% [markdown]
 r"""
+## Exercise 5: sixty-four products in one instruction
+
+CPUs since about 2019 have an instruction made for this: `vpdpbusd`. It takes two registers of bytes and one of int32. Four bytes of the one meet four bytes of the other, and the four products are added to one int32 lane. With 16 lanes that is 64 products; `vfma` does 16.
+"""
+
+# %% jupyter={"source_hidden": true} tags=["raises-exception"]
+#| measure
+if plots := new_plots("One lane of vpdpbusd: acc + four products", ("", ""), height=2.9, width=8):
+    from matplotlib.patches import Rectangle
+
+    lane = plots[0]
+    for row, (name, colour) in enumerate((("a, 0 to 255", ORANGE), ("b, -128 to 127", BLUE))):
+        lane.text(-0.3, 3.4 - row, name, ha="right", va="center", color="0.5")
+        for i in range(8):
+            lane.add_patch(
+                Rectangle((i + (i > 3) * 0.4, 3 - row), 1, 0.8, fc=colour, ec="0.5", alpha=0.7)
+            )
+            word = f"{'ab'[row]}{i % 4}"
+            lane.text(i + 0.5 + (i > 3) * 0.4, 3.4 - row, word, ha="center", va="center")
+    for left, name in ((0, "lane 0"), (4.4, "lane 1")):
+        for i in range(4):
+            lane.plot([left + i + 0.5, left + 2], [1.95, 1.35], color="0.5", lw=1)
+        lane.add_patch(Rectangle((left, 0.5), 4, 0.8, fc=GREEN, ec="0.5", alpha=0.7))
+        words = "acc + a0 b0 + a1 b1 + a2 b2 + a3 b3"
+        lane.text(left + 2, 0.9, words, ha="center", va="center", fontsize=8)
+        lane.text(left + 2, 0.2, name, ha="center", va="center", color="0.5")
+    lane.text(-0.3, 0.9, "int32", ha="right", va="center", color="0.5")
+    lane.set(xlim=(-2.4, 8.6), ylim=(0, 4))
+    lane.axis("off")
+    show_plots(plots, "Four bytes of a times four of b, added to one int32; twice, for two lanes")
+
+# %% [markdown]
+r"""
+*Figure: two lanes. In each, four orange bytes of a stand over four blue bytes of b; lines lead from the four products to a green int32, acc + a0 b0 + a1 b1 + a2 b2 + a3 b3.*
+
+Three things follow from it.
+
+**Four neighbours in k.** The four bytes of a lane are four steps of the inner sum. So B is packed: rows `4p` to `4p + 3` of a column become one int32, the first of them in the lowest byte. As bytes of one int32 they must not disturb each other: a negative byte that is widened has ones in all the bits above it, so cut it off with `& 255` before it is shifted. Then the panels of module 08 do for whole numbers too, with lanes in place of floats.
+
+**One side without a sign.** The instruction reads A's bytes as 0 to 255. Ours are -128 to 127: so add 128 to all of A, and take off afterwards what that brought:
+
+$$\sum_p a_p b_p = \sum_p (a_p + 128)\, b_p - 128 \sum_p b_p$$
+
+For a byte, adding 128 is turning over its highest bit: `a.view(np.uint8) ^ 128`. And the last term depends on B alone, on the sums of its columns. They are packed with it.
+
+**Any k.** If k is no multiple of 4, the last lane is filled up with zeros in B. What A has there is multiplied by 0.
+
+The next two cells hold what you know from 08: lanes as a type for Numba, and a microkernel, written by a program, inside the loops over all tiles. `multiply_bytes` calls it; its `start` is a row of int32 that every row of the result begins with. Where your CPU has no `vpdpbusd`, that instruction would end Python without a word, so the cells ask first, and have two other forms, exact too.
+
+**Predict.** 64 products against 16 in an instruction, but A and B must be packed first. How many times as fast as float32 is a product of 512 x 512? And with B packed beforehand?
+"""
+
+# %% jupyter={"source_hidden": true}
+#| export simd.ints
+"""Whole numbers in vector registers: lanes of 32 bits, and four products of bytes added to each.
+
+As in simd.vec each function is an "intrinsic" that writes LLVM instructions into the kernel that
+calls it. The CPU's instruction for bytes is used where the CPU says that it has it: on another one
+it would end Python at once.
+"""
+
+import llvmlite.binding as llvm
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.errors import TypingError
+from numba.extending import intrinsic, models, register_model
+
+from tinykernels.simd.vec import VL, cpu_features
+
+_LANE = ir.IntType(32)
+_INTS = ir.VectorType(_LANE, VL)
+_SHORTS = ir.VectorType(ir.IntType(16), 2 * VL)
+_BYTES = ir.VectorType(ir.IntType(8), 4 * VL)
+
+
+class IntVec(types.Type):
+    """The Numba type of a vector register that holds VL int32."""
+
+    def __init__(self):
+        super().__init__(name=f"IntVec({VL})")
+
+
+_ivec = IntVec()
+
+
+@register_model(IntVec)
+class _IntVecModel(models.PrimitiveModel):
+    """Kept as LLVM's own vector, so that it lives in a register."""
+
+    def __init__(self, manager, numba_type):
+        super().__init__(manager, numba_type, _INTS)
+
+
+def dot_form(features, vl=VL):
+    """How four products of bytes are added to a lane on a CPU with these features.
+
+    returns "vnni", one instruction; "pairs", two products of 16 bits at a time; or "plain"
+
+    >>> dot_form({"avx2", "fma"}, 8)
+    'pairs'
+    """
+    needs = {16: {"avx512f", "avx512vnni"}, 8: {"avx2", "avxvnni"}}
+    if vl in needs and needs[vl] <= features:
+        return "vnni"
+    pairs = {16: {"avx512f", "avx512bw"}, 8: {"avx2"}}
+    return "pairs" if vl in pairs and pairs[vl] <= features else "plain"
+
+
+DOT = dot_form(cpu_features())
+
+
+def _check_ints(x):
+    if not (isinstance(x, types.Array) and x.dtype == types.int32 and x.layout == "C"):
+        raise TypingError(f"lanes are loaded from contiguous int32 arrays, not from {x}")
+
+
+def _place(context, builder, array_type, x, i):
+    return builder.gep(context.make_array(array_type)(context, builder, x).data, [i])
+
+
+def _in_all_lanes(builder, number):
+    anything = ir.Constant(_INTS, ir.Undefined)
+    first = builder.insert_element(anything, number, ir.Constant(_LANE, 0))
+    return builder.shuffle_vector(first, anything, ir.Constant(_INTS, None))
+
+
+@intrinsic
+def izero(typing):
+    """VL zeros."""
+
+    def emit(context, builder, signature, args):
+        return ir.Constant(_INTS, None)
+
+    return _ivec(), emit
+
+
+@intrinsic
+def iload(typing, x, i):
+    """The VL int32 of x from its i-th on."""
+    _check_ints(x)
+
+    def emit(context, builder, signature, args):
+        place = _place(context, builder, signature.args[0], *args)
+        return builder.load(builder.bitcast(place, _INTS.as_pointer()), align=4)
+
+    return _ivec(x, types.intp), emit
+
+
+@intrinsic
+def istore(typing, x, i, v):
+    """Write v over the VL int32 of x from its i-th on."""
+    _check_ints(x)
+
+    def emit(context, builder, signature, args):
+        x, i, v = args
+        place = _place(context, builder, signature.args[0], x, i)
+        builder.store(v, builder.bitcast(place, _INTS.as_pointer()), align=4)
+        return context.get_dummy_value()
+
+    return types.void(x, types.intp, _ivec), emit
+
+
+@intrinsic
+def ibcast(typing, x, i):
+    """The i-th int32 of x in all VL lanes."""
+    _check_ints(x)
+
+    def emit(context, builder, signature, args):
+        number = builder.load(_place(context, builder, signature.args[0], *args))
+        return _in_all_lanes(builder, number)
+
+    return _ivec(x, types.intp), emit
+
+
+@intrinsic
+def fetch(typing, x, i):
+    """Ask for the cache line of the i-th int32 of x, which will be written soon; i may be beyond."""
+    _check_ints(x)
+
+    def emit(context, builder, signature, args):
+        byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
+        place = builder.bitcast(_place(context, builder, signature.args[0], *args), byte)
+        shape = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
+        function = cgutils.get_or_insert_function(builder.module, shape, "llvm.prefetch.p0")
+        builder.call(function, [place, flag(1), flag(3), flag(1)])  # to write, to keep, of data
+        return context.get_dummy_value()
+
+    return types.void(x, types.intp), emit
+
+
+def _constant(shape, number):
+    return ir.Constant(shape, [number] * shape.count)
+
+
+def _call(builder, name, result, *args):
+    shape = ir.FunctionType(result, [arg.type for arg in args])
+    return builder.call(cgutils.get_or_insert_function(builder.module, shape, name), args)
+
+
+def _vnni(builder, acc, a, b):
+    name = f"llvm.x86.avx512.vpdpbusd.{32 * VL}"
+    if llvm.llvm_version_info >= (22,):  # before, its operands were lanes, not bytes
+        a, b = builder.bitcast(a, _BYTES), builder.bitcast(b, _BYTES)
+    return _call(builder, name, _INTS, acc, a, b)
+
+
+def _pairs(builder, acc, a, b):
+    """Bytes 0 and 2 of each lane, then 1 and 3, as numbers of 16 bits, which CPUs multiply."""
+    name = {16: "llvm.x86.avx512.pmaddw.d.512", 8: "llvm.x86.avx2.pmadd.wd"}[VL]
+    a, b = builder.bitcast(a, _SHORTS), builder.bitcast(b, _SHORTS)
+    eight = _constant(_SHORTS, 8)
+    even = builder.and_(a, _constant(_SHORTS, 255)), builder.ashr(builder.shl(b, eight), eight)
+    odd = builder.lshr(a, eight), builder.ashr(b, eight)
+    for u, v in (even, odd):
+        acc = builder.add(acc, _call(builder, name, _INTS, u, v))
+    return acc
+
+
+def _plain(builder, acc, a, b):
+    for q in range(4):
+        low, up = _constant(_INTS, 8 * q), _constant(_INTS, 24 - 8 * q)
+        left = builder.and_(builder.lshr(a, low), _constant(_INTS, 255))
+        right = builder.ashr(builder.shl(b, up), _constant(_INTS, 24))
+        acc = builder.add(acc, builder.mul(left, right))
+    return acc
+
+
+_EMIT = {"vnni": _vnni, "pairs": _pairs, "plain": _plain}
+
+
+@intrinsic
+def vdp4(typing, a, b, acc):
+    """acc + the four products of the bytes of a, 0 to 255, and those of b, -128 to 127, per lane."""
+
+    def emit(context, builder, signature, args):
+        a, b, acc = args
+        return _EMIT[DOT](builder, acc, a, b)
+
+    return _ivec(_ivec, _ivec, _ivec), emit
+
+
+# %% jupyter={"source_hidden": true}
+#| export
+import functools
+import linecache
+
+from tinykernels.simd.packing import aligned_empty
+from tinykernels.simd.vec import REGISTERS, VL, kernel
+
+
+def ukernel_int8_source(mr, nv):
+    """The text of a microkernel ukernel(pa, pb, kc, start, c, ic, ldc), as in 08 but of integers.
+
+        c[ic + r * ldc + s] = start[s] + sum over p < kc, q < 4 of
+                              byte q of pa[mr * p + r] times byte q of pb[nv * VL * p + s]
+        for r < mr and s < nv * VL
+
+    C is written and never read: no other call adds to it, because the inner size is not cut into
+    blocks. Its cache lines are asked for before the sums begin, so they are there at the end.
+    """
+    sums = [(r, v) for r in range(mr) for v in range(nv)]
+    lines = ["def ukernel(pa, pb, kc, start, c, ic, ldc):"]
+    lines += [f"    fetch(c, ic + {r} * ldc + {v * VL})" for r, v in sums]
+    lines += [f"    c{r}_{v} = iload(start, {v * VL})" for r, v in sums]
+    lines += ["    for p in range(kc):"]
+    lines += [f"        b{v} = iload(pb, {nv * VL} * p + {v * VL})" for v in range(nv)]
+    for r in range(mr):
+        lines += [f"        a = ibcast(pa, {mr} * p + {r})"]
+        lines += [f"        c{r}_{v} = vdp4(a, b{v}, c{r}_{v})" for v in range(nv)]
+    lines += [f"    istore(c, ic + {r} * ldc + {v * VL}, c{r}_{v})" for r, v in sums]
+    return "\n".join(lines)
+
+
+@functools.cache
+def ukernel_int8(mr, nv):
+    """The compiled microkernel for a tile of mr rows and nv registers."""
+    text, file = ukernel_int8_source(mr, nv), f"<ukernel_int8 {mr} x {nv}>"
+    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
+    space = {"iload": iload, "ibcast": ibcast, "vdp4": vdp4, "istore": istore, "fetch": fetch}
+    exec(compile(text, file, "exec"), space)
+    return kernel(space["ukernel"])
+
+
+# Rows of a tile, and registers that a row of it takes; the lower one for few rows.
+TILE_INT8, LOW_TILE_INT8 = ((8, 2), (4, 2)) if REGISTERS == 32 else ((6, 2), (4, 2))
+PANEL_INT8 = TILE_INT8[1] * VL  # columns of B side by side
+BLOCK_BYTES = 2**18  # of A, multiplied at a time: they stay in the second cache
+
+
+@kernel
+def stack_rows(lanes, panels):
+    """The rows of a matrix in panels: panels[q, p, r] = lanes[height * q + r, p].
+
+    lanes  : (m, k) contiguous int32
+    panels : (ceil(m / height), k, height) contiguous int32; changed, but not where no row is
+    """
+    height = panels.shape[2]
+    for i in range(len(lanes)):
+        row, panel, r = lanes[i], panels[i // height], i % height
+        for p in range(len(row)):
+            panel[p, r] = row[p]
+
+
+@functools.cache
+def macro_kernel_int8(mr, nv):
+    """The compiled loops over all tiles of some rows of C.
+
+    returns tiles(pa, pb, start, c), which writes start + product to c:
+
+        pa    : (ceil(m / mr), k, mr) int32, rows in panels
+        pb    : (ceil(n / nr), k, nr) int32, columns in panels, nr = nv * VL
+        start : (ceil(n / nr), nr) int32
+        c     : (m, n) contiguous int32
+    """
+    tile, nr = ukernel_int8(mr, nv), nv * VL
+
+    @kernel
+    def tiles(pa, pb, start, c):
+        m, n = c.shape
+        k, flat = pa.shape[1], c.reshape(-1)
+        edge = np.empty(mr * nr, np.int32)
+        for j in range(0, n, nr):
+            panel, first = pb[j // nr].reshape(-1), start[j // nr]
+            for i in range(0, m, mr):
+                rows = pa[i // mr].reshape(-1)
+                if i + mr <= m and j + nr <= n:
+                    tile(rows, panel, k, first, flat, i * n + j, n)
+                    continue
+                tile(rows, panel, k, first, edge, 0, nr)
+                for r in range(min(mr, m - i)):
+                    for s in range(min(nr, n - j)):
+                        flat[(i + r) * n + j + s] = edge[r * nr + s]
+
+    return tiles
+
+
+def multiply_bytes(lanes, packed, start):
+    """start plus the product of the rows in `lanes` with a packed matrix, block of rows by block.
+
+    lanes : (m, ceil(k / 4)) int32, each four bytes of 0 to 255
+    start : (n,) int32, added to each row
+    returns (m, n) int32
+    """
+    m, k4 = lanes.shape
+    c = aligned_empty((m, packed.shape[1])).view(np.int32)
+    mr, nv = TILE_INT8 if m > LOW_TILE_INT8[0] else LOW_TILE_INT8
+    tiles = macro_kernel_int8(mr, nv)
+    starts = np.zeros((len(packed.panels), PANEL_INT8), np.int32)
+    starts.reshape(-1)[: packed.shape[1]] = start
+    rows = max(1, BLOCK_BYTES // max(1, 4 * k4 * mr)) * mr
+    for i in range(0, m, rows):
+        block = lanes[i : i + rows]
+        panels = aligned_empty((-(-len(block) // mr), k4, mr)).view(np.int32)
+        stack_rows(block, panels)
+        tiles(panels, packed.panels, starts, c[i : i + rows])
+    return c
+
+
+def side_by_side(lanes, width):
+    """The columns of a matrix in panels of so many: (k, n) int32 -> (ceil(n / width), k, width).
+
+    Columns that do not exist are zeros.
+    """
+    k, n = lanes.shape
+    panels = aligned_empty((-(-n // width), k, width)).view(np.int32)
+    panels[-1:] = 0
+    full = n - n % width
+    panels[: n // width] = lanes[:, :full].reshape(k, n // width, width).swapaxes(0, 1)
+    panels[n // width :, :, : n % width] = lanes[:, full:]
+    return panels
+
+
+class PackedK4:
+    """An int8 matrix of shape (k, n), packed for gemm_int8.
+
+    panels : (ceil(n / PANEL_INT8), ceil(k / 4), PANEL_INT8) int32, columns side by side
+    sums   : (n,) int32, the sum of each column
+    """
+
+    ndim, dtype = 2, np.dtype(np.int8)
+
+    def __init__(self, lanes, b):
+        """lanes : (ceil(k / 4), n) int32, in each number the bytes of four k, the first lowest."""
+        self.shape = b.shape
+        self.panels = side_by_side(lanes, PANEL_INT8)
+        self.sums = b.sum(axis=0, dtype=np.int32)
+
+
+# %% jupyter={"source_hidden": true}
+@kernel
+def int8_loops(a, b, c):
+    """Add the product of bytes to an int32 c, by plain loops that run along the rows."""
+    for i in range(len(a)):
+        for p in range(len(b)):
+            factor, row, total = np.int32(a[i, p]), b[p], c[i]
+            for j in range(len(row)):
+                total[j] += factor * np.int32(row[j])
+
+
+def int8_by_rows(a, b):
+    """A new product of bytes by rows: what the speed of yours is compared with."""
+    c = np.zeros((len(a), b.shape[1]), np.int32)
+    int8_loops(a, b, c)
+    return c
+
+
+def lanes_spec(b):
+    """The lanes of B, byte by byte: row p holds rows 4 p to 4 p + 3 of B."""
+    k, n = b.shape
+    lanes = np.zeros((-(-k // 4), n), np.int64)
+    for p, j in np.ndindex(k, n):
+        lanes[p // 4, j] += (int(b[p, j]) % 256) << (8 * (p % 4))
+    return lanes.astype(np.uint32).view(np.int32)
+
+
+def panels_spec(lanes):
+    """The same as columns side by side."""
+    k, n = lanes.shape
+    panels = np.zeros((-(-n // PANEL_INT8), k, PANEL_INT8), np.int32)
+    for j in range(n):
+        panels[j // PANEL_INT8, :, j % PANEL_INT8] = lanes[:, j]
+    return panels
+
+
+# %% nbgrader={"grade": false, "grade_id": "gemm_int8", "locked": false, "schema_version": 3, "solution": true, "task": false}
+#| export
+#| forbid: blas, spec
+def pack_k4(b):
+    """A matrix of bytes packed once, for any number of products: gemm_int8(a, pack_k4(b)).
+
+        lanes[p, j] = the bytes of b[4 p, j], b[4 p + 1, j], b[4 p + 2, j], b[4 p + 3, j]
+                      as one int32, the first of them lowest; zeros where b has no more rows
+
+    b : (k, n) int8, any stride; copied
+    returns a PackedK4
+    raises TypeError and ValueError as check_bytes
+
+    >>> pack_k4(np.array([[1], [2], [-1]], np.int8)).panels[0, 0, 0]
+    np.int32(16712193)
+    """
+    k, n = check_bytes("b", b, ndim=2)
+    # Hint: rows of int32 zeros for a multiple of 4, b in the first k of them, & 255; then
+    #       rows[0::4] | rows[1::4] << 8 | ... About 5 lines.
+    ### BEGIN SOLUTION
+    rows = np.zeros((-(-k // 4) * 4, n), np.int32)
+    rows[:k] = b
+    rows &= 255
+    lanes = rows[0::4] | rows[1::4] << 8 | rows[2::4] << 16 | rows[3::4] << 24
+    ### END SOLUTION
+    return PackedK4(lanes, b)
+
+
+def gemm_int8(a, b):
+    """The exact product of two matrices of bytes, four of them in a lane.
+
+        c[i, j] = sum over p of a[i, p] * b[p, j]
+
+    a : (m, k) int8, any stride; not modified
+    b : (k, n) int8, any stride, or pack_k4 of it; not modified
+    returns (m, n) int32, a new array; k = 0 gives zeros
+    raises TypeError and ValueError as check_int8_matmul
+
+    >>> gemm_int8(np.array([[-128, -128]], np.int8), np.array([[-128], [-128]], np.int8))
+    array([[32768]], dtype=int32)
+    """
+    m, k, _ = check_int8_matmul(a, b)
+    packed = b if isinstance(b, PackedK4) else pack_k4(b)
+    # Hint: lanes, an empty int32 array (m, ceil(k / 4)); lanes.view(np.uint8)[:, :k] takes the
+    #       bytes of a + 128. Then multiply_bytes, with packed.sums in its start. About 4 lines.
+    ### BEGIN SOLUTION
+    lanes = np.empty((m, -(-k // 4)), np.int32)
+    np.bitwise_xor(a.view(np.uint8), 128, out=lanes.view(np.uint8)[:, :k])
+    return multiply_bytes(lanes, packed, -128 * packed.sums)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "gemm_int8-test", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
+for k, n in ((4, 3), (8, 2), (5, PANEL_INT8 + 1), (1, 1)):
+    b = whole(k, n)
+    lanes = lanes_spec(b)
+    filled = np.zeros((-(-k // 4) * 4, n), np.int64)
+    filled[:k] = b
+    signed = filled[0::4] + 0
+    for q in (1, 2, 3):
+        signed |= filled[q::4] << 8 * q
+    causes = {
+        "bytes were shifted with their sign: & 255 before the shift": lambda: panels_spec(
+            signed.astype(np.int32)
+        ),
+        "the first byte belongs lowest": lambda: panels_spec(lanes.byteswap()),
+        "the rows behind the last whole 4 are missing": lambda: np.where(
+            np.arange(len(lanes))[:, None] < k // 4, panels_spec(lanes), 0
+        ),
+    }
+    got = expect_unchanged(pack_k4, b)
+    hint = "rows 4 p to 4 p + 3 in one int32, the first in the lowest byte; fill up with zeros"
+    expect_equal(got.panels, panels_spec(lanes), likely=causes, hint=hint)
+for m, k, n in ((2, 4, 3), (3, 8, PANEL_INT8 + 2), (1, 5, 2), (4, 3, PANEL_INT8), (2, 0, 3)):
+    a, b = whole(m, k), whole(k, n, seed=1)
+    want = int8_matmul_spec(a, b)
+    more = 128 * b.sum(0, dtype=np.int32)
+    causes = {
+        "you added 128 to A, so subtract 128 * the column sums of B": lambda: want + more,
+        "128 * the column sums of B were added, not subtracted": lambda: want + 2 * more,
+        "the row sums of A: it is the column sums of B that are subtracted": lambda: (
+            want + more - 128 * a.sum(1, dtype=np.int32)[:, None]
+        ),
+        "A's bytes were taken as they are: add 128 to each": lambda: (
+            int8_matmul_spec(a.view(np.uint8).astype(np.int16), b) - more
+        ),
+        "the last k % 4 steps are missing": lambda: int8_matmul_spec(
+            a[:, : k - k % 4], b[: k - k % 4]
+        ),
+    }
+    got = expect_unchanged(gemm_int8, a, b)
+    hint = "lanes of a + 128; multiply_bytes begins each row at start, here -128 * packed.sums"
+    expect_equal(got, want, likely=causes, hint=hint)
+got = expect_unchanged(gemm_int8, a, pack_k4(b))
+expect_equal(got, want, hint="b may be packed already")
+expect_raises(TypeError, gemm_int8, np.ones((2, 2)), whole(2, 2), hint="check_int8_matmul")
+expect_raises(ValueError, gemm_int8, whole(2, 3), whole(2, 3), hint="check_int8_matmul")
+
+# %% nbgrader={"grade": true, "grade_id": "gemm_int8-hidden", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["hidden-tests", "raises-exception"]
+# 2 points, checked after hand-in
+### BEGIN HIDDEN TESTS
+draw = rng("gemm_int8-hidden")
+for k in (1, 2, 3, 5, 6, 7, 64, 1027):
+    b = draw.integers(-128, 128, (k, 2 * PANEL_INT8 + 5), dtype=np.int8)
+    hint, want = "any k, any number of columns", panels_spec(lanes_spec(b))
+    expect_equal(pack_k4(b).panels, want, hint=hint)
+    a = draw.integers(-128, 128, (4, k), dtype=np.int8)
+    want = int8_by_rows(a, b)
+    got = expect_fresh(gemm_int8, a, b)
+    expect_equal(got, want, hint=hint)
+    a, b = np.full((2, k), -128, np.int8), np.full((k, 3), -128, np.int8)
+    b[:, 1] = 127
+    want = np.array([[16384 * k, -16256 * k, 16384 * k]] * 2, np.int32)
+    hint = "the largest bytes there are: nothing between may be narrower than 32 bits"
+    expect_equal(expect_unchanged(gemm_int8, a, b), want, hint=hint)
+for name, a in layouts(whole(4, 6)):
+    want = int8_matmul_spec(a, a.T)
+    hint = f"the matrices may be {name}"
+    expect_equal(expect_unchanged(gemm_int8, a, a.T), want, hint=hint)
+    packed = pack_k4(a.T)
+    expect_equal(expect_unchanged(gemm_int8, a=a, b=packed), want, hint=hint)
+b = whole(6, 4)
+packed, want = pack_k4(b), int8_matmul_spec(a, b)
+b[...] = 1
+hint = "a packed matrix is a copy"
+expect_equal(expect_unchanged(gemm_int8, a, packed), want, hint=hint)
+for m, k, n in ((0, 3, 2), (3, 2, 0)):
+    got = gemm_int8(whole(m, k), whole(k, n))
+    expect_equal(got, np.zeros((m, n), np.int32), hint="no row, no column", allow_empty=True)
+expect_raises(ValueError, gemm_int8, whole(2, 3), packed, hint="k of a packed matrix counts too")
+expect_raises(TypeError, gemm_int8, whole(2, 6).view(np.uint8), packed, hint="uint8: TypeError")
+expect_raises(TypeError, pack_k4, np.ones((2, 2), np.int16), hint="int16: TypeError")
+expect_raises(ValueError, pack_k4, whole(4), hint="one axis: ValueError")
+### END HIDDEN TESTS
+
+# %% nbgrader={"grade": true, "grade_id": "gemm_int8-speed", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
+
+
+def square_bytes(rng):
+    return tuple(rng.integers(-128, 128, (256, 256), dtype=np.int8) for _ in range(2))
+
+
+points(
+    speed(
+        gemm_int8,
+        int8_by_rows,
+        square_bytes,
+        points=3,
+        full={"avx512": 2.5, "avx2": 1.4},
+        half={"avx512": 1.2, "avx2": 1.1},
+        hint="pack with a few NumPy calls on whole arrays, and one call of multiply_bytes",
+    )
+)
+
+# %% tags=["raises-exception"]
+#| measure
+from tito.machine import time_call
+from tito.machine.blas import one_thread
+
+print(f"four products of bytes: {DOT}, {VL} lanes")
+try:
+    print(
+        "                       float32 @    int8_matmul   int8 by rows      gemm_int8   B packed"
+    )
+    with one_thread():
+        for m, k, n in ((256, 256, 256), (512, 512, 512), (4, 576, 1536)):
+            a, b = whole(m, k), whole(k, n, seed=1)
+            packed, work = pack_k4(b), 2 * m * k * n
+            calls = [(np.matmul, a.astype(np.float32), b.astype(np.float32))]
+            calls += [(f, a, b) for f in (int8_matmul, int8_by_rows, gemm_int8)]
+            calls += [(gemm_int8, a, packed)]
+            rates = [work / time_call(*call).median / 1e9 for call in calls]
+            print(
+                f"{m:4} x {k:3} x {n:4}" + "".join(f"{rate:15.0f}" for rate in rates) + "   Gop/s"
+            )
+            print(f"{'':17}" + "".join(f"{rate / rates[0]:15.2f}" for rate in rates) + "   times @")
+except NotImplementedError:
+    print("left out: an exercise is not written yet")
+
+# %% [markdown]
+"""
+The plain loops on bytes, compiled as well as 07 could, stay below the floats: without the right instruction a byte is widened before it is multiplied, and that costs more than the bytes save. With it, and with B packed, the sentence of the gap has become true.
+"""
+
+# %% [markdown]
+r"""
 ## Exercise 6: four bits a weight
 
 Four bits have 16 values, too few for a whole matrix, or for a row of it. So each *block* of 32 weights that follow each other in a row gets a grid of its own, from its smallest number to its largest: a step `d` and a minimum `m`, both float16.
@@ -1158,6 +1773,26 @@ Mind the order of things. `d` and `m` are *rounded* to float16 before they are s
 
 
 # %%
+#| export
+BLOCK = 32  # weights that share a step and a minimum
+LARGEST_HALF = 65504.0  # the largest float16
+
+
+def check_q4(nibbles, d, m):
+    """(n, blocks) of weights in four bits.
+
+    raises TypeError for other dtypes than uint8 and float16, ValueError for shapes that do not fit
+    """
+    n, blocks, half = check_bytes("nibbles", nibbles, ndim=3, dtype=np.uint8)
+    if half != BLOCK // 2:
+        raise ValueError(f"nibbles has shape {nibbles.shape}: {BLOCK // 2} bytes a block needed")
+    for name, x in (("d", d), ("m", m)):
+        if check_bytes(name, x, ndim=2, dtype=np.float16) != (n, blocks):
+            raise ValueError(f"{name} has shape {x.shape}, nibbles {nibbles.shape}")
+    return n, blocks
+
+
+# %%
 def pack_q4_spec(w):
     """(nibbles, d, m) weight by weight, in Python's floats."""
     n, blocks = len(w), w.shape[1] // 32
@@ -1200,24 +1835,6 @@ def q4_weights(n, blocks, draw):
 # %% nbgrader={"grade": false, "grade_id": "pack_q4", "locked": false, "schema_version": 3, "solution": true, "task": false}
 #| export
 #| forbid: spec
-BLOCK = 32  # weights that share a step and a minimum
-LARGEST_HALF = 65504.0  # the largest float16
-
-
-def check_q4(nibbles, d, m):
-    """(n, blocks) of weights in four bits.
-
-    raises TypeError for other dtypes than uint8 and float16, ValueError for shapes that do not fit
-    """
-    n, blocks, half = check_bytes("nibbles", nibbles, ndim=3, dtype=np.uint8)
-    if half != BLOCK // 2:
-        raise ValueError(f"nibbles has shape {nibbles.shape}: {BLOCK // 2} bytes a block needed")
-    for name, x in (("d", d), ("m", m)):
-        if check_bytes(name, x, ndim=2, dtype=np.float16) != (n, blocks):
-            raise ValueError(f"{name} has shape {x.shape}, nibbles {nibbles.shape}")
-    return n, blocks
-
-
 def pack_q4(w):
     """Weights in four bits each, in blocks of 32 along a row, as in the format Q4_1.
 
@@ -1309,9 +1926,7 @@ for n, blocks in ((1, 1), (3, 2), (2, 1)):
         "q from the unrounded d and m: use the float16 that will be read back": lambda: (
             unrounded[..., :16] | unrounded[..., 16:] << 4
         ),
-        "astype alone truncates: rint first": lambda: (
-            lambda t: t[..., :16] | t[..., 16:] << 4
-        )(
+        "astype alone truncates: rint first": lambda: (lambda t: t[..., :16] | t[..., 16:] << 4)(
             np.clip(
                 (exact - m[..., None].astype(float)) / np.where(d == 0, np.inf, d)[..., None], 0, 15
             ).astype(np.uint8)
@@ -1401,10 +2016,542 @@ except NotImplementedError:
     print("left out: an exercise is not written yet")
 else:
     size = np.mean(weights**2)
-    rows = [("float32", weights.nbytes, None), ("int8, a scale a row", q.nbytes + scale.nbytes, error8)]
+    rows = [
+        ("float32", weights.nbytes, None),
+        ("int8, a scale a row", q.nbytes + scale.nbytes, error8),
+    ]
     rows.append(("4 bits, blocks of 32", nibbles.nbytes + d.nbytes + m.nbytes, error4))
     print(f"{weights.size:,} weights      bytes   bits a weight   signal / noise")
     for name, size_in_bytes, error in rows:
         ratio = "-" if error is None else f"{10 * np.log10(size / np.mean(error**2)):.1f} dB"
         print(f"{name:21}{size_in_bytes:10,}{8 * size_in_bytes / weights.size:12.2f}{ratio:>18}")
 
+# %% [markdown]
+r"""
+## Exercise 7: multiply without unpacking
+
+The product of such a matrix with a vector, what a language model does for every word and every layer, need not write one weight as a float to memory. Put the formula of a block into the sum:
+
+$$y_r = \sum_{b} \Big( d_{rb} \sum_{i} q_{rbi}\, x_{32 b + i} \;+\; m_{rb} \sum_{i} x_{32 b + i} \Big)$$
+
+The last sum is the same for all rows: it is worked out once. What remains is the sum of `q x` in a block, and here lies a trap. Row after row, as the bytes come from `pack_q4`, the innermost loop has 16 turns and ends in *one* number. It is too short to be worth vectors; the compiler unrolls it and does everything one by one.
+
+Turn the loops around: let the *rows* be innermost. Then each turn takes one byte from each of hundreds of rows, multiplies its two halves with two numbers that do not change, and adds to a number of its own. For that, the bytes of all rows must lie next to each other: *interleaved*.
+"""
+
+# %% jupyter={"source_hidden": true} tags=["raises-exception"]
+#| measure
+if plots := new_plots("Byte i of row r, as it lies in memory", ("", ""), ("", ""), height=2.4):
+    from matplotlib.patches import Rectangle
+
+    for axes, title in zip(plots, ("row after row", "rows interleaved")):
+        for place in range(16):
+            r, i = divmod(place, 4) if title == "row after row" else divmod(place, 4)[::-1]
+            colour = (BLUE, ORANGE, GREEN, RED)[r]
+            corner = place % 8, 1 - place // 8
+            axes.add_patch(Rectangle(corner, 0.95, 0.8, fc=colour, ec="0.5", alpha=0.75))
+            axes.text(corner[0] + 0.47, corner[1] + 0.4, f"r{r} i{i}", ha="center", va="center")
+        axes.plot([0, 3.95], [1.95, 1.95], color="0.5", lw=3)
+        axes.set(xlim=(-0.1, 8.1), ylim=(-0.1, 2.2))
+        axes.set_title(title, color="0.5", fontsize=10)
+        axes.axis("off")
+    show_plots(plots, "Sixteen bytes twice: four of one row together, or one of each row together")
+
+# %% [markdown]
+"""
+*Figure: the first bytes of four rows, in four colours. Left, as `pack_q4` gives them: all bytes of row 0, then of row 1. Right, interleaved: byte 0 of all rows, then byte 1 of all rows. A bar marks what the innermost loop walks over.*
+
+Two small things decide whether the loop becomes vectors. A bare `15` is an int64, and `byte & 15` would be one too: use `LOW_BITS` and `FOUR`, which are uint8. And the scratch vector for the sums of a block is made *once*, not once a block.
+
+**Predict.** The same bytes, the same products. How many times as fast is the interleaved form?
+"""
+
+
+# %%
+def written_by(kernel, columns, steps, least, x, sums):
+    """What a kernel like q4_kernel writes into a y with sevens in it; it may change nothing else."""
+    y = np.full(columns.shape[2], 7, np.float32)
+
+    def q4_kernel(*inputs):
+        kernel(*inputs, y)
+
+    expect_unchanged(q4_kernel, columns, steps, least, x, sums)
+    return y
+
+
+def matvec_q4_spec(nibbles, d, m, x):
+    """The weights written out, then row after row in float64."""
+    w = unpack_q4_spec(nibbles, d, m).astype(np.float64)
+    return np.array([math.fsum(row * x.astype(np.float64)) for row in w])
+
+
+# %% jupyter={"source_hidden": true}
+#| export
+LOW_BITS, FOUR = np.uint8(15), np.uint8(4)
+
+
+@kernel
+def q4_row_by_row(nibbles, d, m, x, y):
+    """What the speed of yours is compared with: the bytes as pack_q4 gives them, row after row."""
+    for r in range(len(nibbles)):
+        total = np.float32(0)
+        for b in range(nibbles.shape[1]):
+            row, part, plain = nibbles[r, b], np.float32(0), np.float32(0)
+            for i in range(16):
+                low, high = x[32 * b + i], x[32 * b + 16 + i]
+                part += low * np.float32(row[i] & LOW_BITS) + high * np.float32(row[i] >> FOUR)
+                plain += low + high
+            total += d[r, b] * part + m[r, b] * plain
+        y[r] = total
+
+
+def matvec_q4_rows(nibbles, d, m, x):
+    """The product of packed weights with a vector, without rearranging them: slow.
+
+    nibbles, d, m : as pack_q4 gives them
+    x             : (32 * blocks,) float32
+    """
+    n, _ = check_q4(nibbles, d, m)
+    y = np.empty(n, np.float32)
+    q4_row_by_row(nibbles, d.astype(np.float32), m.astype(np.float32), x, y)
+    return y
+
+
+# %% nbgrader={"grade": false, "grade_id": "matvec_q4", "locked": false, "schema_version": 3, "solution": true, "task": false}
+#| export
+#| forbid: blas, spec
+#| writes: y
+def interleave_q4(nibbles, d, m):
+    """Weights in four bits, arranged for matvec_q4: rows innermost.
+
+        bytes[b, i, r] = nibbles[r, b, i]        steps[b, r] = d[r, b]        least[b, r] = m[r, b]
+
+    nibbles, d, m : as pack_q4 gives them; not modified
+    returns (bytes, steps, least): uint8 (blocks, 16, n), float32 (blocks, n), float32 (blocks, n),
+        all contiguous and new
+    raises TypeError and ValueError as check_q4
+
+    >>> packed = interleave_q4(*pack_q4(np.zeros((5, 64), np.float32)))
+    >>> [x.shape for x in packed]
+    [(2, 16, 5), (2, 5), (2, 5)]
+    """
+    check_q4(nibbles, d, m)
+    # Hint: transpose, and np.ascontiguousarray or astype of it. About 4 lines.
+    ### BEGIN SOLUTION
+    columns = np.array(nibbles.transpose(1, 2, 0), order="C")
+    steps, least = (np.array(x.T, np.float32, order="C") for x in (d, m))
+    return columns, steps, least
+    ### END SOLUTION
+
+
+@kernel
+def q4_kernel(columns, steps, least, x, sums, y):
+    """The product of interleaved weights with a vector.
+
+        y[r] = sum over b of (steps[b, r] * sum over i of q[b, i, r] * x[32 * b + i]
+                              + least[b, r] * sums[b])
+
+    columns, steps, least : as interleave_q4 gives them
+    x    : (32 * blocks,) float32
+    sums : (blocks,) float32, the sum of x in each block
+    y    : (n,) float32 with anything in it; changed
+    """
+    # Hint: for b, for i, for r: byte columns[b, i, r] belongs to x[32 * b + i] by its low bits and
+    #       to x[32 * b + 16 + i] by its high ones. About 14 lines.
+    ### BEGIN SOLUTION
+    blocks, half, n = columns.shape
+    part = np.empty(n, np.float32)
+    y[:] = np.float32(0)
+    for b in range(blocks):
+        part[:] = np.float32(0)
+        for i in range(half):
+            low, high, row = x[BLOCK * b + i], x[BLOCK * b + half + i], columns[b, i]
+            for r in range(n):
+                byte = row[r]
+                part[r] += low * np.float32(byte & LOW_BITS) + high * np.float32(byte >> FOUR)
+        step, lowest, total = steps[b], least[b], sums[b]
+        for r in range(n):
+            y[r] += step[r] * part[r] + lowest[r] * total
+    ### END SOLUTION
+
+
+def matvec_q4(packed, x):
+    """The product of weights in four bits with a vector, without writing the weights out.
+
+        y[r] = sum over j of w[r, j] * x[j], with w as unpack_q4 gives it
+
+    packed : (n, k) weights, interleave_q4(nibbles, d, m)
+    x      : (k,) float32 or float64, any stride; not modified
+    returns (n,) float32, a new array
+    raises TypeError and ValueError as check_float_array, ValueError for an x of another length
+
+    >>> matvec_q4(interleave_q4(*pack_q4(np.ones((2, 32)))), np.arange(32.0))
+    array([496., 496.], dtype=float32)
+    """
+    columns, steps, least = packed
+    (k,) = check_float_array("x", x, ndim=1)
+    blocks, _, n = columns.shape
+    if k != BLOCK * blocks:
+        raise ValueError(f"x has {k} elements, the weights {BLOCK * blocks} columns")
+    x = np.array(x, np.float32, order="C")
+    y = np.empty(n, np.float32)
+    q4_kernel(columns, steps, least, x, x.reshape(blocks, BLOCK).sum(axis=1), y)
+    return y
+
+
+# %% nbgrader={"grade": true, "grade_id": "matvec_q4-test", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
+plain = getattr(q4_kernel, "py_func", q4_kernel)
+for n, blocks in ((3, 1), (5, 2), (33, 3)):
+    weights = q4_weights(n, blocks, np.random.default_rng(n))
+    nibbles, d, m = pack_q4_spec(weights)
+    x = quarters(32 * blocks, most=4, seed=n)
+    columns, steps, least = nibbles.transpose(1, 2, 0).copy(), *(v.T.astype("f4") for v in (d, m))
+    got = expect_unchanged(interleave_q4, nibbles, d, m)
+    expect_equal(len(got), 3, hint="return the bytes, the steps, the least")
+    causes = {
+        "only the shape changed, not the order: transpose": lambda: nibbles.reshape(-1, 16, n)
+    }
+    hint = "bytes[b, i, r] = nibbles[r, b, i], steps[b, r] = d[r, b], least[b, r] = m[r, b]"
+    expect_equal(got[0], columns, likely=causes, hint=hint)
+    expect_equal(got[1], steps, hint=hint)
+    expect_equal(got[2], least, hint=hint)
+    contiguous = [bool(part.flags.c_contiguous) for part in got]
+    hint = "a transposed view still lies row after row: copy it in C order"
+    expect_equal(contiguous, [True] * 3, hint=hint)
+    blocks_of_x = x.reshape(blocks, 32).astype(np.float64)
+    sums = blocks_of_x.sum(1)
+    w = unpack_q4_spec(nibbles, d, m).astype(np.float64)
+    want, scale = matvec_q4_spec(nibbles, d, m, x), np.abs(w) @ np.abs(x)
+    q = np.concatenate([nibbles & 15, nibbles >> 4], 2).astype(np.float64)
+    of_q = (q * blocks_of_x).sum(2) * d  # (n, blocks)
+    of_m = m * sums
+    pairs = np.stack([nibbles & 15, nibbles >> 4], 3).reshape(n, blocks, 32)
+    causes = {
+        "m was forgotten: the error is m * sum(x), the same for every q": lambda: of_q.sum(1),
+        "d was forgotten": lambda: (q * blocks_of_x).sum((1, 2)) + of_m.sum(1),
+        "low and high bits are exchanged": lambda: (
+            (np.roll(q, 16, 2) * blocks_of_x).sum(2) * d + of_m
+        ).sum(1),
+        "the bytes went with pairs of x: byte i belongs to x[i] and x[16 + i]": lambda: (
+            (pairs * blocks_of_x).sum(2) * d + of_m
+        ).sum(1),
+        "only the last block is there: y[r] += for each": lambda: (of_q + of_m)[:, -1],
+        "the sums of a block were not cleared for the next": lambda: (
+            np.cumsum((q * blocks_of_x).sum(2), 1) * d + of_m
+        ).sum(1),
+        "the high bits are 16 times too large: shift them by FOUR": lambda: (
+            (np.concatenate([q[..., :16], 16 * q[..., 16:]], 2) * blocks_of_x).sum(2) * d + of_m
+        ).sum(1),
+    }
+    hint = "for b, for i, for r; y is cleared first"
+    y = written_by(plain, columns, steps, least, x, sums.astype(np.float32))
+    expect_close(
+        y, want.astype(np.float32), inner=32 * blocks, scale=scale, likely=causes, hint=hint
+    )
+    got = expect_unchanged(matvec_q4, (columns, steps, least), x)
+    hint = "compiled it must do the same as in Python"
+    expect_close(got, want.astype(np.float32), inner=32 * blocks, scale=scale, hint=hint)
+
+# %% nbgrader={"grade": true, "grade_id": "matvec_q4-hidden", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["hidden-tests", "raises-exception"]
+# 1 point, checked after hand-in
+### BEGIN HIDDEN TESTS
+draw = rng("matvec_q4-hidden")
+for n, blocks in ((1, 1), (17, 1), (50, 4), (16, 7)):
+    nibbles, d, m = pack_q4_spec(q4_weights(n, blocks, draw))
+    columns, steps, least = nibbles.transpose(1, 2, 0).copy(), *(v.T.astype("f4") for v in (d, m))
+    hint = "any number of rows and blocks"
+    expect_equal(expect_fresh(interleave_q4, nibbles, d, m), (columns, steps, least), hint=hint)
+    for dtype in (np.float32, np.float64):
+        x = draw.standard_normal(32 * blocks).astype(dtype)
+        want = matvec_q4_spec(nibbles, d, m, x)
+        scale = np.abs(unpack_q4_spec(nibbles, d, m)) @ np.abs(x)
+        got = expect_fresh(matvec_q4, (columns, steps, least), x)
+        expect_close(got, want.astype(np.float32), inner=33 * blocks, scale=scale, hint=hint)
+for name, bytes_so in layouts(nibbles):
+    got = expect_unchanged(interleave_q4, bytes_so, d, m)
+    expect_equal(got[0], columns, hint=f"the bytes may be {name}")
+for name, x_so in layouts(x):
+    got = expect_unchanged(matvec_q4, (columns, steps, least), x_so)
+    expect_close(got, want.astype(np.float32), inner=33 * blocks, scale=scale, hint=f"x is {name}")
+for n, blocks in ((0, 2), (3, 0)):
+    zeros = np.zeros((n, blocks, 16), np.uint8), *[np.zeros((n, blocks), np.float16)] * 2
+    got = matvec_q4(interleave_q4(*zeros), np.ones(32 * blocks))
+    want = np.zeros(n, np.float32)
+    expect_equal(got, want, hint="no row, or no block: zeros", allow_empty=True)
+wrong = nibbles.view(np.int8)
+expect_raises(TypeError, interleave_q4, wrong, d, m, hint="bytes without a sign: check_q4")
+### END HIDDEN TESTS
+
+# %% nbgrader={"grade": true, "grade_id": "matvec_q4-scratch", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
+nibbles, d, m = pack_q4_spec(q4_weights(6, 4, np.random.default_rng(4)))
+columns, steps, least = nibbles.transpose(1, 2, 0).copy(), *(v.T.astype("f4") for v in (d, m))
+x = quarters(128, most=4)
+sums, y = x.reshape(4, 32).sum(1), np.full(6, 7, np.float32)
+want, scale = matvec_q4_spec(nibbles, d, m, x), np.abs(unpack_q4_spec(nibbles, d, m)) @ np.abs(x)
+made = claim("allocations", q4_kernel, columns, steps, least, x, sums, y)
+y = written_by(q4_kernel, columns, steps, least, x, sums)
+expect_close(y, want.astype(np.float32), inner=128, scale=scale, hint="right values first")
+message = f"{made} allocations for 4 blocks: make the scratch vector once, before the loop over b"
+points(1 if made <= 2 else 0, message)
+
+# %% nbgrader={"grade": true, "grade_id": "matvec_q4-speed", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
+
+
+def q4_inputs(rng):
+    n, blocks = 1536, 18
+    nibbles = rng.integers(0, 256, (n, blocks, 16), dtype=np.uint8)
+    d = rng.uniform(0.01, 0.02, (n, blocks)).astype(np.float16)
+    m = rng.uniform(-0.2, -0.1, (n, blocks)).astype(np.float16)
+    return nibbles, d, m, rng.standard_normal(32 * blocks).astype(np.float32)
+
+
+def interleaved(nibbles, d, m, x):
+    return interleave_q4(nibbles, d, m), x
+
+
+points(
+    speed(
+        matvec_q4,
+        matvec_q4_rows,
+        q4_inputs,
+        prepare=interleaved,
+        inner=600,
+        points=3,
+        full={"avx512": 3, "avx2": 2},
+        half={"avx512": 1.3, "avx2": 1.2},
+        hint="unrolled, not vectorised: rows innermost; LOW_BITS and FOUR, not 15 and 4",
+    )
+)
+
+# %% tags=["raises-exception"]
+#| measure
+from tito.machine import time_call
+from tito.machine.blas import one_thread
+
+draw = np.random.default_rng(9)
+try:
+    for n, k in ((1536, 576), (4096, 1024)):
+        weights = (draw.standard_normal((n, k)) / 32).astype(np.float32)
+        x = draw.standard_normal(k).astype(np.float32)
+        q4 = pack_q4(weights)
+        packed, kilobytes = interleave_q4(*q4), sum(part.nbytes for part in q4) / 1024
+        with one_thread():
+            of_floats = time_call(np.matmul, weights, x).median
+        rows = [("float32, NumPy's @", of_floats)]
+        rows.append(("4 bits, row after row", time_call(matvec_q4_rows, *q4, x).median))
+        rows.append(("4 bits, interleaved", time_call(matvec_q4, packed, x).median))
+        print(
+            f"{n} x {k}: {weights.nbytes / 1024:,.0f} KB as float32, {kilobytes:,.0f} KB in 4 bits"
+        )
+        for name, seconds in rows:
+            print(f"  {name:24}{seconds * 1e6:8.0f} us{of_floats / seconds:8.2f} times @")
+except NotImplementedError:
+    print("left out: an exercise is not written yet")
+
+# %% [markdown]
+"""
+The same bytes and the same products, in another order. As long as the floats come from a cache, though, even the better order is hardly faster than they are: turning nibbles into floats takes instructions, and the bytes saved were not what the floats waited for. Once the floats must come from memory, that changes.
+"""
+
+# %% [markdown]
+"""
+## Use it: the network in bytes
+
+The two-layer network once more: 512 inputs, 1024 hidden units, 16 outputs. Its weights are quantized when it is loaded, and so are the scales of what runs through it, found on some examples beforehand (this is called *calibration*). Then only bytes are multiplied. Some hidden units are louder than others, as in real networks.
+
+Two numbers count: how often the answer, the largest of the 16 outputs, is the same as in float32, and how long it takes.
+
+**Predict.** Of 1,000 answers, how many change with one scale a layer? With one a column? With four bits?
+"""
+
+# %% tags=["raises-exception"]
+#| measure
+from tito.machine import time_call
+from tito.machine.blas import one_thread
+
+draw = np.random.default_rng(9)
+first = draw.standard_normal((512, 1024)) / 23 * np.exp(draw.standard_normal(1024))
+first, second = (w.astype(np.float32) for w in (first, draw.standard_normal((1024, 16)) / 32))
+examples, known = (draw.standard_normal((size, 512)).astype(np.float32) for size in (1000, 200))
+
+
+def in_floats(x):
+    return np.maximum(x @ first, 0) @ second
+
+
+def byte_network(axis):
+    """The network on int8, with one scale for the weights of a layer or one for each column."""
+    (q1, scale1), (q2, scale2) = quantize(first, axis), quantize(second, axis)
+    q1, q2 = pack_k4(q1), pack_k4(q2)
+    of_x = np.float32(np.abs(known).max() / 127)
+    of_hidden = np.float32(np.maximum(known @ first, 0).max() / 127)
+    back = of_x * scale1 / of_hidden  # from int32 sums to steps of the hidden units
+
+    def network(x):
+        sums = gemm_int8(round_to_int8(x, of_x), q1)
+        hidden = round_to_int8(np.maximum(sums, 0) * back, np.float32(1))
+        return gemm_int8(hidden, q2) * (of_hidden * scale2)
+
+    return network
+
+
+try:
+    four_bits = [unpack_q4(*pack_q4(w.T)).T.copy() for w in (first, second)]
+    networks = {
+        "float32": in_floats,
+        "int8, a scale a layer": byte_network(None),
+        "int8, a scale a column": byte_network(1),
+        "4-bit weights, as floats": lambda x: np.maximum(x @ four_bits[0], 0) @ four_bits[1],
+    }
+    packed = [interleave_q4(*pack_q4(w.T)) for w in (first, second)]
+    networks["4-bit weights, matvec_q4"] = lambda x: matvec_q4(
+        packed[1], np.maximum(matvec_q4(packed[0], x[0]), 0)
+    )
+    right = in_floats(examples)
+    with one_thread():
+        print("                            same answers    error     batch of 64   one example")
+        for name, network in networks.items():
+            batch = "-"
+            if "matvec" in name:
+                outputs = np.array([network(x[None]) for x in examples])
+            else:
+                outputs = network(examples)
+                batch = f"{time_call(network, examples[:64]).median * 1e6:.0f} us"
+            same = np.mean(outputs.argmax(1) == right.argmax(1))
+            error = np.sqrt(np.mean((outputs - right) ** 2) / np.mean(right**2))
+            one = time_call(network, examples[:1]).median * 1e6
+            print(f"{name:28}{same:10.1%}{error:11.2%}{batch:>14}{one:11.0f} us")
+except NotImplementedError as error:
+    print(f"left out: {error or 'an exercise is not written yet'}")
+
+# %% [markdown]
+"""
+Look at where the time goes for one example, and for a batch. Rounding the inputs, packing them, scaling the sums: each is a walk of NumPy over an array, and for one example they cost more than the product. Module 10 is about making fewer such walks.
+
+## Scoreboard
+
+Every rung of this module beside the floats, each compared with its specification before it is timed. For products of bytes the table counts operations as if they were flops; for the matrices times a vector it shows the bytes that the weights take.
+"""
+
+# %% tags=["raises-exception"]
+#| measure
+from tinykernels.simd import gemm as simd
+from tito.machine import Rung, scoreboard
+
+draw = np.random.default_rng(9)
+a, b = whole(384, 384), whole(384, 384, seed=1)
+floats = a.astype(np.float32), b.astype(np.float32)
+exact = int8_by_rows(a, b)
+of_bytes = dict(args=(a, b), flops=2 * 384**3, check=partial(expect_equal, want=exact))
+of_floats = dict(
+    args=floats,
+    flops=2 * 384**3,
+    check=partial(expect_close, want=exact.astype(np.float32), inner=384),
+)
+weights = (draw.standard_normal((2048, 1024)) / 32).astype(np.float32)
+x = draw.standard_normal(1024).astype(np.float32)
+rungs = [
+    Rung("float32 gemm (08)", simd.gemm, **of_floats),
+    Rung("float32 @", np.matmul, **of_floats),
+    Rung("int8 by rows", int8_by_rows, **of_bytes),
+    Rung("int8_matmul", int8_matmul, **of_bytes),
+    Rung("gemm_int8", gemm_int8, **of_bytes),
+]
+try:
+    rungs.append(Rung("gemm_int8, packed", gemm_int8, **{**of_bytes, "args": (a, pack_k4(b))}))
+    q4 = pack_q4(weights)
+    near = unpack_q4(*q4).astype(np.float64) @ x
+    check = partial(expect_close, want=near.astype(np.float32), inner=2048, scale=40.0)
+    small = dict(nbytes=sum(part.nbytes for part in q4), check=check)
+    rungs.append(Rung("q4 row after row", matvec_q4_rows, args=(*q4, x), **small))
+    rungs.append(Rung("q4 interleaved", matvec_q4, args=(interleave_q4(*q4), x), **small))
+except NotImplementedError:
+    print("Packed forms are left out: an exercise is not written yet.")
+want = (weights.astype(np.float64) @ x).astype(np.float32)
+check = partial(expect_close, want=want, inner=1024, scale=40.0)
+rungs.append(
+    Rung("float32 @ a vector", np.matmul, (weights, x), check=check, nbytes=weights.nbytes)
+)
+scoreboard(rungs, rounds=3)
+
+# %% [markdown]
+"""
+## Think
+
+Your answers here are read by a person. Three to six sentences each; numbers from your own runs count for more than adjectives.
+"""
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "reflect-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+"""
+**1. Why is the grid cut at -127, where a byte reaches to -128? And what would `quantized_relu` have to do on an affine grid, with a zero point?**
+
+### BEGIN SOLUTION
+1 point: symmetry: q and -q both exist, 0.0 is a mark, and negating never leaves the grid. An argument from hardware counts as well: two products of -128 * -128 leave 16 bits, which instructions that add pairs of products in 16 bits cannot hold.
+
+1 point: on an affine grid 0.0 is at q = z, so ReLU is max(q, z), not max(q, 0); and after a ReLU a grid with z = 0 has all its 256 marks where the numbers are. Either with its reason.
+### END SOLUTION
+"""
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "reflect-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+"""
+**2. You may keep one layer of a network in eight bits, all others go to four. Which one, and how would you find out?**
+
+### BEGIN SOLUTION
+1 point: by measuring: quantize one layer at a time, run examples that the network was not tuned on, compare outputs or the task's own score; keep the layer whose quantization costs most (for the bytes that it would save). "The first" or "the last" by taste alone: 0.
+
+1 point: a reason why layers differ, or numbers from the own network: outliers and loud columns (as in the histogram of exercise 1), the last layer decides between near answers, small layers save little anyway. Own numbers count fully.
+### END SOLUTION
+"""
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "reflect-3", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+"""
+**3. Where did the speed of four bits come from in your tables: from fewer bytes, or from better instructions?** Use your figures of exercise 7 and the bandwidth of your machine.
+
+### BEGIN SOLUTION
+1 point: between row after row and interleaved the bytes are the same, so that factor is instructions alone (vectors instead of single numbers).
+
+1 point: against float32: while the weights lie in a cache the kernel is bound by instructions and gains little or nothing; once the floats come from memory, bytes decide, by up to 32 / 5 = 6.4 times. Shown by own numbers: bytes of the weights divided by the time, beside the measured bandwidth (roofline).
+### END SOLUTION
+"""
+
+# %% [markdown]
+"""
+## What usually goes wrong
+
+- *Large numbers come back with the wrong sign.* Cast before clipping: 200 became -56.
+- *Everything is a little too small.* `astype` without `np.rint` cuts off towards zero.
+- *One row is right, the others are noise.* One loud row set the scale of all.
+- *A product of bytes is right for small numbers only.* Somewhere on the way the sum was kept in 8 or 16 bits, or in a float32.
+- *gemm_int8 is off by the same amount in a whole column.* The term with the sums of the columns: its sign, or the 128.
+- *4-bit weights look scrambled.* Which half of the byte is which weight? Low bits first, and byte `i` holds `i` and `16 + i`.
+- *The interleaved kernel is no faster.* A bare `15` made everything int64, or the array was transposed but not copied.
+
+## You are done when
+
+- every test cell above runs without a message, and `tito test 09` says the same;
+- you have compared your predictions with what the cells printed, above all the two surprises: bytes without their instruction are slower than floats, and so are nibbles row after row;
+- the three questions have an answer;
+- `tito export 09` has written `tinykernels/quantized.py`, and `tito bench int8 q4` shows your kernels beside others.
+
+## In production
+
+int8 with a scale for each channel of the weights is what TensorFlow Lite, ONNX Runtime and PyTorch run on phones and servers; gemmlowp, and ruy after it, wrote down how to do it with whole numbers alone. oneDNN and FBGEMM use `vpdpbusd` as you did, with the sums of the columns taken off; newer CPUs multiply whole tiles of bytes (AMX), and their instructions know signed bytes too. The weights of large language models come in blocks of four bits: GGUF files with Q4_0, Q4_1 and the K formats, GPTQ and AWQ, which choose the marks by what the network does with them. llama.cpp rearranges some of its formats when it loads them, rows interleaved, for the reason of exercise 7.
+
+**References**
+
+- B. Jacob et al., *Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only Inference*, CVPR 2018.
+- R. Krishnamoorthi, *Quantizing deep convolutional networks for efficient inference: A whitepaper*, arXiv:1806.08342, 2018.
+- gemmlowp documentation, *The low-precision paradigm in gemmlowp, and how it's implemented*.
+- llama.cpp, ggml: the block formats in `ggml-common.h` and `ggml-quants.c`.
+- T. Dettmers, M. Lewis, Y. Belkada, L. Zettlemoyer, *LLM.int8(): 8-bit Matrix Multiplication for Transformers at Scale*, NeurIPS 2022.
+
+## Next
+
+In a terminal:
+
+    tito test 09       the visible tests, in a process of their own
+    tito export 09     your kernels become tinykernels/quantized.py
+    tito submit 09     the file to hand in
+
+Then module 10: fewer walks over memory.
+"""
