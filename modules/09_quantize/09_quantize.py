@@ -1293,7 +1293,7 @@ def ibcast(typing, x, i):
 
 @intrinsic
 def fetch(typing, x, i):
-    """Ask for the cache line of the i-th int32 of x, which will be written soon; i may be beyond."""
+    """Ask for the cache line of the i-th int32 of x, to be written soon; i may be beyond x."""
     _check_ints(x)
 
     def emit(context, builder, signature, args):
@@ -1349,7 +1349,7 @@ _EMIT = {"vnni": _vnni, "pairs": _pairs, "plain": _plain}
 
 @intrinsic
 def vdp4(typing, a, b, acc):
-    """acc + the four products of the bytes of a, 0 to 255, and those of b, -128 to 127, per lane."""
+    """acc + four products in each lane, of the bytes of a (0 to 255) and of b (-128 to 127)."""
 
     def emit(context, builder, signature, args):
         a, b, acc = args

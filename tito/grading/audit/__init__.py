@@ -83,13 +83,12 @@ def _generated(
 def setting_of(course: Course, ref: ModuleRef, master: Notebook) -> judged.Setting:
     """The package as far as it lies before the module, and the module's data files."""
     before = [m for m in course.modules if m.number is not None and m.number < (ref.number or 0)]
-    targets = [load(m.source).default_exp for m in before]
+    # "simd.gemm" and what is routed beside it lie in one folder of the package, "simd".
+    targets = {(load(m.source).default_exp or "").partition(".")[0] for m in before} - {""}
     files = [p for p in sorted(ref.folder.iterdir()) if _is_data(p, ref)]
     # Where nothing is timed, those that wait (threads that never meet) leave their core to others.
     jobs = default_jobs() * (1 if thresholds.speed_cells(master) else 2)
-    return judged.Setting(
-        course.package, [t for t in targets if t], tuple(files), secret_of(master), jobs
-    )
+    return judged.Setting(course.package, sorted(targets), tuple(files), secret_of(master), jobs)
 
 
 def _is_data(path: Path, ref: ModuleRef) -> bool:
