@@ -5,15 +5,17 @@ import math
 
 import numpy as np
 
-from tinykernels.simd.vec import VL, kernel, vload, vstore
+from tinykernels.jit import kernel
+from tinykernels.simd.vec import VL, in_python, vload, vstore
 
 __all__ = [
     "aligned_empty",
-    "copy_columns",
-    "copy_rows",
     "flat_rows",
     "pack_a",
     "pack_b",
+    "packed_in_python",
+    "panels_from_columns",
+    "panels_from_rows",
     "read_only",
 ]
 
@@ -52,7 +54,7 @@ def read_only(memory):
 
 # 08_simd: pack
 @kernel
-def copy_rows(x, ld, n, panels):
+def panels_from_rows(x, ld, n, panels):
     """Panels of a matrix whose rows lie together.
 
         panels[q, p, s] = x[ld * p + width * q + s], 0 where the column width * q + s is n or more
@@ -78,7 +80,7 @@ def copy_rows(x, ld, n, panels):
 
 
 @kernel
-def copy_columns(x, ld, n, panels):
+def panels_from_columns(x, ld, n, panels):
     """Panels of a matrix whose columns lie together.
 
         panels[q, p, s] = x[ld * (width * q + s) + p], 0 where the column width * q + s is n or more
@@ -106,11 +108,11 @@ def _packed(x, width):
     if n % width:
         panels[-1] = np.nan  # zeros that a kernel forgets shall show at once
     if rows := flat_rows(x):
-        copy_rows(read_only(rows[0]), rows[1], n, panels)
+        panels_from_rows(read_only(rows[0]), rows[1], n, panels)
     elif columns := flat_rows(x.T):
-        copy_columns(read_only(columns[0]), columns[1], n, panels)
+        panels_from_columns(read_only(columns[0]), columns[1], n, panels)
     else:
-        copy_rows(read_only(np.array(x, order="C").reshape(-1)), n, n, panels)
+        panels_from_rows(read_only(np.array(x, order="C").reshape(-1)), n, n, panels)
     return panels
 
 
@@ -122,3 +124,8 @@ def pack_b(b, nr):
 def pack_a(a, mr):
     """A (m, k) as panels of mr rows: (ceil(m / mr), k, mr), filled up with zeros."""
     return _packed(a.T, mr)
+
+
+def packed_in_python(x, width):
+    """pack_b in plain Python."""
+    return in_python(_packed)(x, width)

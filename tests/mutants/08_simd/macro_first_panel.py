@@ -25,8 +25,8 @@ def macro_kernel(mr, nv):
                         c[place + r * ldc + s] += edge[r, s]
     return tiles
 
-def multiply_panels(mr, nv, pa, pb, out, row, column, m, n):
-    ldc = out.shape[1]
-    macro_kernel(mr, nv)(pa, pb, out.reshape(-1), row * ldc + column, ldc, m, n)
+def multiply_panels(mr, nv, pa, pb, out, row, column, m, n, plain=False):
+    tiles, ldc = ((in_python(macro_kernel) if plain else macro_kernel)(mr, nv), out.shape[1])
+    tiles(pa, pb, out.reshape(-1), row * ldc + column, ldc, m, n)
     return out
 """

@@ -26,8 +26,8 @@ def macro_kernel(mr, nv):
                         c[place + r * ldc + s] += edge[r, s]
     return tiles
 
-def multiply_panels(mr, nv, pa, pb, out, row, column, m, n):
-    ldc = out.shape[1]
+def multiply_panels(mr, nv, pa, pb, out, row, column, m, n, plain=False):
+    tiles, ldc = ((in_python(macro_kernel) if plain else macro_kernel)(mr, nv), out.shape[1])
     a = np.concatenate(list(pa.transpose(0, 2, 1)))[:m]
     b = np.concatenate(list(pb), axis=1)[:, :n]
     out[row:row + m, column:column + n] += product_spec(a, b)
