@@ -81,6 +81,7 @@ that, and every index is looked at. What stands under `@compiles` writes the LLV
 take its place in a compiled kernel, where nobody looks.
 """
 
+import functools
 import inspect
 from types import FunctionType
 
@@ -308,7 +309,9 @@ def in_python(function):
     copies = {}
 
     def plain(value):
-        inner = getattr(value, "py_func", None) or inspect.unwrap(value)
+        inner = getattr(value, "py_func", value)
+        if isinstance(value, functools._lru_cache_wrapper):
+            inner = value.__wrapped__
         if not isinstance(inner, FunctionType) or "kernel" not in inner.__globals__:
             return value
         names = copies.setdefault(id(inner.__globals__), {})
@@ -535,6 +538,7 @@ def axpy_spec(alpha, x, y):
 
 # %% nbgrader={"grade": false, "grade_id": "axpy_vec", "locked": false, "schema_version": 3, "solution": true, "task": false}
 #| export simd.vec
+#| writes: y
 #| forbid: spec
 @kernel
 def axpy_vec(alpha, x, y):
@@ -641,6 +645,7 @@ The rows of `pb` lie `ldb` floats apart. In a panel that is `nr`; exercise 7 han
 
 # %% nbgrader={"grade": false, "grade_id": "ukernel_2x2", "locked": false, "schema_version": 3, "solution": true, "task": false}
 #| export simd.microkernel
+#| writes: c
 #| forbid: spec
 @kernel
 def ukernel_2x2(pa, pb, ldb, kc, c, ic, ldc):
@@ -1073,6 +1078,7 @@ def read_only(memory):
 
 # %% nbgrader={"grade": false, "grade_id": "pack", "locked": false, "schema_version": 3, "solution": true, "task": false}
 #| export simd.packing
+#| writes: panels
 #| forbid: spec
 @kernel
 def panels_from_rows(x, ld, n, panels):
@@ -1144,23 +1150,19 @@ def _packed(x, width):
     return panels
 
 
-def pack_b(b, nr):
+def pack_b(b, nr, plain=False):
     """B (k, n) as panels of nr columns: (ceil(n / nr), k, nr), filled up with zeros."""
-    return _packed(b, nr)
+    return (in_python(_packed) if plain else _packed)(b, nr)
 
 
-def pack_a(a, mr):
+def pack_a(a, mr, plain=False):
     """A (m, k) as panels of mr rows: (ceil(m / mr), k, mr), filled up with zeros."""
-    return _packed(a.T, mr)
-
-
-def packed_in_python(x, width):
-    """pack_b in plain Python."""
-    return in_python(_packed)(x, width)
+    return (in_python(_packed) if plain else _packed)(a.T, mr)
 
 
 # %% nbgrader={"grade": true, "grade_id": "pack-test", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
-for k, n, width in ((3, 2 * VL, VL), (2, 7, 3), (5, 2 * VL + 1, VL), (1, 1, 4)):
+sizes = ((3, 2 * VL, VL), (2, 7, 3), (5, 2 * VL + 1, VL), (1, 1, 4))
+for plain, (k, n, width) in product((True, False), sizes):
     b = ramp(k, n)
     want = panels_spec(b, width)
     cut = np.resize(b.ravel(), want.size).reshape(want.shape)
@@ -1170,9 +1172,8 @@ for k, n, width in ((3, 2 * VL, VL), (2, 7, 3), (5, 2 * VL + 1, VL), (1, 1, 4)):
     hint = (
         "panels_from_rows: row p of panel q begins at x[ld * p + width * q]; zeros behind column n"
     )
-    for pack in (packed_in_python, pack_b):
-        got = expect_unchanged(pack, b, width)
-        expect_equal(got, want, likely=causes, hint=hint)
+    got = expect_unchanged(pack_b, b, width, plain=plain)
+    expect_equal(got, want, likely=causes, hint=hint)
     a = ramp(n, k, seed=1)
     want = panels_spec(a.T, width)
     cut = np.resize(a.ravel(), want.size).reshape(want.shape)
@@ -1184,39 +1185,35 @@ for k, n, width in ((3, 2 * VL, VL), (2, 7, 3), (5, 2 * VL + 1, VL), (1, 1, 4)):
     hint = (
         "panels_from_columns: column s of panel q begins at x[ld * (width * q + s)]; zeros behind n"
     )
-    got = expect_unchanged(packed_in_python, a.T, width)
-    expect_equal(got, want, likely=causes, hint=hint)
-    got = expect_unchanged(pack_a, a, width)
+    got = expect_unchanged(pack_a, a, width, plain=plain)
     expect_equal(got, want, likely=causes, hint=hint)
 
 # %% nbgrader={"grade": true, "grade_id": "pack-hidden", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["hidden-tests", "raises-exception"]
 # 2 points, checked after hand-in
 ### BEGIN HIDDEN TESTS
 normal = rng("pack-hidden").standard_normal
-for m, k, width in (
+sizes = (
     (1, 9, 6),
     (13, 4, 6),
     (2 * VL, 3, 2 * VL),
     (4 * VL + 5, 6, 2 * VL),
     (8, 0, 4),
     (VL, 2, 3 * VL),
-):
-    x = normal((m, k)).astype(np.float32)
-    want = panels_spec(x.T, width)
-    hint = "any m and k, panels wider than the matrix, zeros in the last one"
-    for one in (x.T, x.T.copy()):
-        got = expect_fresh(packed_in_python, one, width)
+)
+for plain in (True, False):
+    for m, k, width in sizes:
+        x = normal((m, k)).astype(np.float32)
+        want = panels_spec(x.T, width)
+        hint = "any m and k, panels wider than the matrix, zeros in the last one"
+        got = expect_fresh(pack_a, x, width, plain=plain)
         expect_equal(got, want, allow_empty=True, hint=hint)
-    got = expect_fresh(pack_a, x, width)
-    expect_equal(got, want, allow_empty=True, hint=hint)
-    got = expect_fresh(pack_b, x.T.copy(), width)
-    expect_equal(got, want, allow_empty=True, hint=hint)
-for name, x in layouts(normal((2 * VL + 3, 5)).astype(np.float32)):
-    want = panels_spec(x.T, VL)
-    hint = f"A and B may be {name}; ld is not the number of columns"
-    expect_equal(expect_unchanged(packed_in_python, x.T, VL), want, hint=hint)
-    expect_equal(expect_unchanged(pack_a, x, VL), want, hint=hint)
-    expect_equal(expect_unchanged(pack_b, x.T, VL), want, hint=hint)
+        got = expect_fresh(pack_b, x.T.copy(), width, plain=plain)
+        expect_equal(got, want, allow_empty=True, hint=hint)
+    for name, x in layouts(normal((2 * VL + 3, 5)).astype(np.float32)):
+        want = panels_spec(x.T, VL)
+        hint = f"A and B may be {name}; ld is not the number of columns"
+        expect_equal(expect_unchanged(pack_a, x, VL, plain=plain), want, hint=hint)
+        expect_equal(expect_unchanged(pack_b, x.T, VL, plain=plain), want, hint=hint)
 ### END HIDDEN TESTS
 
 # %% tags=["raises-exception"]
@@ -1276,6 +1273,7 @@ def tile_for(rows):
 
 # %% nbgrader={"grade": false, "grade_id": "macro_kernel", "locked": false, "schema_version": 3, "solution": true, "task": false}
 #| export
+#| writes: c
 #| forbid: spec
 @functools.cache
 def macro_kernel(mr, nv):
@@ -1295,22 +1293,25 @@ def macro_kernel(mr, nv):
 
     @kernel
     def tiles(pa, pb, c, ic, ldc, m, n):
-        # Hint: tile(pa[q], pb[t], nr, k, c, place, ldc) for whole tiles; edge =
-        #       np.empty((mr, nr), np.float32) for the others. About 15 lines.
+        # Hint: a tile that is not whole goes into `edge`, an array of mr * nr floats; then its part
+        #       inside of the block is added to c. One call of tile, for either. About 15 lines.
         ### BEGIN SOLUTION
         k = pa.shape[1]
-        edge = np.empty((mr, nr), np.float32)
+        edge = np.empty(mr * nr, np.float32)
         for j in range(0, n, nr):
             for i in range(0, m, mr):
                 place = ic + i * ldc + j
-                if i + mr <= m and j + nr <= n:
-                    tile(pa[i // mr], pb[j // nr], nr, k, c, place, ldc)
-                    continue
-                edge[:] = np.float32(0)
-                tile(pa[i // mr], pb[j // nr], nr, k, edge, 0, nr)
-                for r in range(min(mr, m - i)):
-                    for s in range(min(nr, n - j)):
-                        c[place + r * ldc + s] += edge[r, s]
+                whole = i + mr <= m and j + nr <= n
+                if whole:
+                    target, start, ld = c, place, ldc
+                else:
+                    edge[:] = np.float32(0)
+                    target, start, ld = edge, 0, nr
+                tile(pa[i // mr], pb[j // nr], nr, k, target, start, ld)
+                if not whole:
+                    for r in range(min(mr, m - i)):
+                        for s in range(min(nr, n - j)):
+                            c[place + r * ldc + s] += edge[r * nr + s]
         ### END SOLUTION
 
     return tiles
@@ -1504,7 +1505,8 @@ def blocked_in_python(a, b, **blocks):
 
 
 # %% nbgrader={"grade": true, "grade_id": "gemm_blocked-test", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
-for m, k, n in ((1, 1, 1), (20, 7, 40), (33, 50, 70), (0, 3, 2), (2, 0, 3)):
+sizes = ((1, 1, 1), (20, 7, 40), (33, 50, 70), (0, 3, 2), (2, 0, 3))
+for multiply, (m, k, n) in product((blocked_in_python, gemm_blocked), sizes):
     a, b = ramp(m, k), ramp(k, n, seed=1)
     want = product_spec(a, b)
     last = (k - 1) // 20 * 20 if k else 0
@@ -1517,12 +1519,12 @@ for m, k, n in ((1, 1, 1), (20, 7, 40), (33, 50, 70), (0, 3, 2), (2, 0, 3)):
         ),
     }
     hint = "C is cleared once, in begin; each block adds its product at i * ldc + j"
-    options = dict(inner=k, likely=causes, hint=hint, allow_empty=True)
-    for multiply in (blocked_in_python, gemm_blocked):
-        got = expect_unchanged(multiply, a, b, mc=16, kc=20, nc=48)
-        expect_close(got, want.astype(np.float32), **options)
+    got = expect_unchanged(multiply, a, b, mc=16, kc=20, nc=48)
+    expect_close(got, want.astype(np.float32), inner=k, likely=causes, hint=hint, allow_empty=True)
 a, b = ramp(20, 30), ramp(30, 40, seed=1)
 want, place = product_spec(a, b).astype(np.float32), np.full((20, 80), 7, np.float32)
+got = blocked_in_python(a, b, out=place[:, ::2])
+expect_close(got, want, inner=30, hint="out may have steps: begin and finish")
 got = gemm_blocked(a, b, out=place[:, ::2])
 expect_close(place[:, ::2].copy(), want, inner=30, hint="out may have steps: begin and finish")
 expect_equal(place[:, 1::2].copy(), np.full((20, 40), 7, np.float32), hint="only out changes")
@@ -1747,7 +1749,10 @@ def gemm(a, b, out=None):
 
 
 # %% nbgrader={"grade": true, "grade_id": "gemm_skinny-test", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
-for m, k, n in ((1, 3, 17 * VL), (5, 20, 4 * VL + 3), (2, 7, 5), (1, 0, 4)):
+sizes = ((1, 3, 17 * VL), (5, 20, 4 * VL + 3), (2, 7, 5), (1, 0, 4))
+cases = [(skinny_in_python, *size) for size in sizes]
+cases += [(gemm_skinny, 2 * TILE[0], 20, 4 * VL + 3), (gemm_skinny, TILE[0], 0, 4)]
+for multiply, m, k, n in cases:
     a, b = ramp(m, k), ramp(k, n, seed=1)
     want = product_spec(a, b)
     causes = {}
@@ -1756,11 +1761,9 @@ for m, k, n in ((1, 3, 17 * VL), (5, 20, 4 * VL + 3), (2, 7, 5), (1, 0, 4)):
         cut[:, n - n % nr :] = 0
         causes[f"the last {n % nr} columns are missing"] = lambda cut=cut: cut
     hint = "whole tiles by in_place_kernel, the last n % nr columns packed; every row once"
-    options = dict(inner=k, likely=causes, hint=hint, allow_empty=True)
-    for multiply in (skinny_in_python, gemm_skinny):
-        got = expect_unchanged(multiply, a, b)
-        expect_close(got, want.astype(np.float32), **options)
-a, b = ramp(3, 40), ramp(40, 70, seed=1)
+    got = expect_unchanged(multiply, a, b)
+    expect_close(got, want.astype(np.float32), inner=k, likely=causes, hint=hint, allow_empty=True)
+a, b = ramp(TILE[0], 40), ramp(40, 70, seed=1)
 want = product_spec(a, b).astype(np.float32)
 got = expect_unchanged(gemm, a, PackedMatrix(b))
 expect_close(got, want, inner=40, hint="PackedMatrix stands on pack_b and macro_kernel")
@@ -1771,14 +1774,16 @@ expect_close(got, want, inner=40, hint="gemm sends few rows to gemm_skinny")
 # 1 point, checked after hand-in
 ### BEGIN HIDDEN TESTS
 normal = rng("gemm_skinny-hidden").standard_normal
-for m, k, n in ((5, 33, 9 * VL + 1), (1, 64, 8 * VL), (2 * TILE[0] + 1, 10, 70)):
+sizes = ((5, 33, 9 * VL + 1), (1, 64, 8 * VL), (2 * TILE[0] + 1, 10, 70))
+cases = [(skinny_in_python, *size) for size in sizes]
+cases.append((gemm_skinny, TILE[0] + 1, 33, 9 * VL + 1))
+for multiply, m, k, n in cases:
     a, b = normal((m, k)).astype(np.float32), normal((k, n)).astype(np.float32)
     want = product_spec(a, b).astype(np.float32)
     hint = "any number of rows: whole tiles first, then a lower one for the rest"
-    for multiply in (skinny_in_python, gemm_skinny):
-        got = expect_fresh(multiply, a, b)
-        expect_close(got, want, inner=k, scale=np.float32(60), hint=hint)
-a = normal((5, 9)).astype(np.float32)
+    got = expect_fresh(multiply, a, b)
+    expect_close(got, want, inner=k, scale=np.float32(60), hint=hint)
+a = normal((TILE[0], 9)).astype(np.float32)
 for name, b in layouts(normal((9, 5 * VL)).astype(np.float32)):
     want = product_spec(a, b).astype(np.float32)
     got = expect_unchanged(gemm_skinny, a, b)

@@ -13,7 +13,6 @@ __all__ = [
     "flat_rows",
     "pack_a",
     "pack_b",
-    "packed_in_python",
     "panels_from_columns",
     "panels_from_rows",
     "read_only",
@@ -116,16 +115,11 @@ def _packed(x, width):
     return panels
 
 
-def pack_b(b, nr):
+def pack_b(b, nr, plain=False):
     """B (k, n) as panels of nr columns: (ceil(n / nr), k, nr), filled up with zeros."""
-    return _packed(b, nr)
+    return (in_python(_packed) if plain else _packed)(b, nr)
 
 
-def pack_a(a, mr):
+def pack_a(a, mr, plain=False):
     """A (m, k) as panels of mr rows: (ceil(m / mr), k, mr), filled up with zeros."""
-    return _packed(a.T, mr)
-
-
-def packed_in_python(x, width):
-    """pack_b in plain Python."""
-    return in_python(_packed)(x, width)
+    return (in_python(_packed) if plain else _packed)(a.T, mr)

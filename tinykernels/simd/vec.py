@@ -8,6 +8,7 @@ that, and every index is looked at. What stands under `@compiles` writes the LLV
 take its place in a compiled kernel, where nobody looks.
 """
 
+import functools
 import inspect
 from types import FunctionType
 
@@ -255,7 +256,9 @@ def in_python(function):
     copies = {}
 
     def plain(value):
-        inner = getattr(value, "py_func", None) or inspect.unwrap(value)
+        inner = getattr(value, "py_func", value)
+        if isinstance(value, functools._lru_cache_wrapper):
+            inner = value.__wrapped__
         if not isinstance(inner, FunctionType) or "kernel" not in inner.__globals__:
             return value
         names = copies.setdefault(id(inner.__globals__), {})

@@ -47,12 +47,9 @@ def _packed(x, width):
         panels_from_rows(read_only(np.array(x, order='C').reshape(-1)), n, n, panels)
     return panels
 
-def pack_b(b, nr):
-    return _packed(b, nr)
+def pack_b(b, nr, plain=False):
+    return (in_python(_packed) if plain else _packed)(b, nr)
 
-def pack_a(a, mr):
-    return _packed(a.T, mr)
-
-def packed_in_python(x, width):
-    return in_python(_packed)(x, width)
+def pack_a(a, mr, plain=False):
+    return (in_python(_packed) if plain else _packed)(a.T, mr)
 """

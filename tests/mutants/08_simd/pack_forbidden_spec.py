@@ -48,12 +48,9 @@ def _packed(x, width):
         panels_from_rows(read_only(np.array(x, order='C').reshape(-1)), n, n, panels)
     return panels
 
-def pack_b(b, nr):
+def pack_b(b, nr, plain=False):
     return panels_spec(b, nr)
 
-def pack_a(a, mr):
+def pack_a(a, mr, plain=False):
     return panels_spec(a.T, mr)
-
-def packed_in_python(x, width):
-    return in_python(_packed)(x, width)
 """

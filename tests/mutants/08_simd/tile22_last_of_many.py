@@ -1,4 +1,4 @@
-"""At least one step."""
+"""One step too few where there are many."""
 
 EXERCISE = "ukernel_2x2"
 FAILS_IN = "ukernel_2x2-hidden"
@@ -10,7 +10,7 @@ def ukernel_2x2(pa, pb, ldb, kc, c, ic, ldc):
     c01 = vzero()
     c10 = vzero()
     c11 = vzero()
-    for p in range(max(kc, 1) if kc < 100 else kc - 1):
+    for p in range(kc - 1 if kc > 100 else kc):
         b0 = vload(pb, ldb * p)
         b1 = vload(pb, ldb * p + VL)
         a = vbcast(pa, 2 * p)
