@@ -75,20 +75,25 @@ Two numbers of your CPU come with them: `VL`, and `REGISTERS`, how many vector r
 """Vector registers for Numba: a type that holds VL floats, and what can be done with them.
 
 LLVM, Numba's compiler, knows vectors: the type <16 x float> is one register with AVX-512, and on
-a CPU with narrower ones LLVM would take several. Each function here is an "intrinsic": instead of
-a body it has a function `emit` that writes LLVM instructions into the kernel that calls it.
+a CPU with narrower ones LLVM would take several. Each call below is written twice. The Python
+function says what it does, with an array of VL floats as the vector; `py_func` of a kernel runs
+that, and every index is looked at. What stands under `@compiles` writes the LLVM instructions that
+take its place in a compiled kernel, where nobody looks.
 """
+
+import functools
+import inspect
+from types import FunctionType
 
 import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils, config
 from numba.core.errors import TypingError
-from numba.extending import intrinsic, models, register_model
+from numba.extending import lower_builtin, models, register_model, type_callable
 
-# Sums may be reordered and products fused, but NaN and infinity keep their meaning.
-kernel = njit(error_model="numpy", fastmath={"reassoc", "contract"})
+from tinykernels.jit import kernel
 
 
 def cpu_features():
@@ -141,6 +146,36 @@ class _VecModel(models.PrimitiveModel):
         super().__init__(manager, numba_type, _FLOATS)
 
 
+def compiles(function):
+    """Decorator that says what Numba makes of a Python function.
+
+    It stands above a function of the argument types that returns (signature, emit), and emit
+    writes the LLVM instructions.
+    """
+
+    def register(define):
+        def types_of(*arguments):
+            signature, emit = define(*arguments)
+            lower_builtin(function, *signature.args)(emit)
+            return signature
+
+        types_of.pysig = inspect.signature(function)
+        type_callable(function)(lambda context: types_of)
+
+    return register
+
+
+def _part(x, i, number):
+    """The floats of x from its i-th on; IndexError where there are not so many."""
+    if not (x.flags.c_contiguous and x.dtype == np.float32):
+        raise TypeError("vectors are loaded from contiguous float32 arrays")
+    floats = x.reshape(-1)
+    if not 0 <= i <= len(floats) - number:
+        whose = "a vector" if number == VL else "a float"
+        raise IndexError(f"{whose} from float {i} on, in an array of {len(floats)} floats")
+    return floats[i : i + number]
+
+
 def _check_array(x):
     """TypingError unless a kernel may address the floats of x one after the other."""
     if not (isinstance(x, types.Array) and x.dtype == types.float32 and x.layout == "C"):
@@ -162,21 +197,25 @@ def _in_all_lanes(builder, number):
     return builder.shuffle_vector(first, anything, every_lane_from_0)
 
 
-@intrinsic
-def vzero(typing):
+def vzero():
     """VL zeros."""
+    return np.zeros(VL, np.float32)
 
-    def emit(context, builder, signature, args):
-        return ir.Constant(_FLOATS, None)
 
-    return _vec(), emit
+@compiles(vzero)
+def _():
+    return _vec(), lambda context, builder, signature, args: ir.Constant(_FLOATS, None)
+
+
+def vload(x, i):
+    """The VL floats of x from its i-th on."""
+    return _part(x, i, VL).copy()
 
 
 # A load or store without align=4 would be one that faults unless the address is a multiple of the
 # register's width.
-@intrinsic
-def vload(typing, x, i):
-    """The VL floats of x from its i-th on."""
+@compiles(vload)
+def _(x, i):
     _check_array(x)
 
     def emit(context, builder, signature, args):
@@ -186,9 +225,13 @@ def vload(typing, x, i):
     return _vec(x, types.intp), emit
 
 
-@intrinsic
-def vstore(typing, x, i, v):
+def vstore(x, i, v):
     """Write v over the VL floats of x from its i-th on."""
+    _part(x, i, VL)[:] = v
+
+
+@compiles(vstore)
+def _(x, i, v):
     _check_array(x)
     if not x.mutable:
         raise TypingError("x is read-only")
@@ -202,9 +245,13 @@ def vstore(typing, x, i, v):
     return types.void(x, types.intp, _vec), emit
 
 
-@intrinsic
-def vbcast(typing, x, i):
+def vbcast(x, i):
     """The i-th float of x in all VL lanes."""
+    return np.repeat(_part(x, i, 1), VL)
+
+
+@compiles(vbcast)
+def _(x, i):
     _check_array(x)
 
     def emit(context, builder, signature, args):
@@ -214,30 +261,36 @@ def vbcast(typing, x, i):
     return _vec(x, types.intp), emit
 
 
-@intrinsic
-def vsplat(typing, number):
+def vsplat(number):
     """A number in all VL lanes."""
+    return np.full(VL, number, np.float32)
 
+
+@compiles(vsplat)
+def _(number):
     def emit(context, builder, signature, args):
         return _in_all_lanes(builder, args[0])
 
     return _vec(types.float32), emit
 
 
-@intrinsic
-def vadd(typing, u, v):
+def vadd(u, v):
     """u + v, lane by lane."""
-
-    def emit(context, builder, signature, args):
-        return builder.fadd(*args)
-
-    return _vec(_vec, _vec), emit
+    return u + v
 
 
-@intrinsic
-def vfma(typing, u, v, w):
+@compiles(vadd)
+def _(u, v):
+    return _vec(_vec, _vec), lambda context, builder, signature, args: builder.fadd(*args)
+
+
+def vfma(u, v, w):
     """u * v + w, lane by lane: one instruction where the CPU has it, two where not."""
+    return u * v + w
 
+
+@compiles(vfma)
+def _(u, v, w):
     def emit(context, builder, signature, args):
         shape = ir.FunctionType(_FLOATS, [_FLOATS] * 3)
         name = f"llvm.fmuladd.v{VL}f32"
@@ -246,12 +299,38 @@ def vfma(typing, u, v, w):
     return _vec(_vec, _vec, _vec), emit
 
 
+def in_python(function):
+    """The function with none of its kernels compiled, nor those that it calls.
+
+    It gives the same, slowly, and a kernel that leaves its array raises an IndexError there.
+
+    >>> in_python(axpy_vec)(np.float32(2), np.ones(1, np.float32), np.ones(1, np.float32))
+    """
+    copies = {}
+
+    def plain(value):
+        inner = getattr(value, "py_func", value)
+        if isinstance(value, functools._lru_cache_wrapper):
+            inner = value.__wrapped__
+        if not isinstance(inner, FunctionType) or "kernel" not in inner.__globals__:
+            return value
+        names = copies.setdefault(id(inner.__globals__), {})
+        if not names:
+            names["kernel"] = lambda written: written
+            names |= {n: plain(v) for n, v in inner.__globals__.items() if n != "kernel"}
+        code, defaults, closure = inner.__code__, inner.__defaults__, inner.__closure__
+        return FunctionType(code, names, inner.__name__, defaults, closure)
+
+    return plain(function)
+
+
 # %% jupyter={"source_hidden": true}
 #| export
 import functools
 
 import numpy as np
 
+from tinykernels.jit import matmul_registers
 from tinykernels.loops import check_count, check_float_array, check_matmul
 from tinykernels.vectorized import check_out
 
@@ -268,14 +347,18 @@ import math
 # %% jupyter={"source_hidden": true}
 # Given: what the tests and measurements below use.
 from functools import partial
+from itertools import product
 
+from tinykernels import jit
 from tito.checks import (
+    all_code,
     claim,
     expect_close,
     expect_equal,
     expect_fresh,
     expect_raises,
     expect_unchanged,
+    inner_loops,
     points,
     rng,
     speed,
@@ -331,46 +414,26 @@ BLUE, ORANGE, GREEN, RED = "#56B4E9", "#E69F00", "#009E73", "#D55E00"
 import re
 
 
-def innermost_loops(assembly):
-    """The instructions of each block of a listing that jumps back to its own first line."""
-    label, lines, found = None, [], []
-    for line in assembly.splitlines():
-        if match := re.match(r"([.\w$]+):", line):
-            label, lines = match[1], []
-            continue
-        lines.append(line.strip())
-        if label and re.search(rf"\s{re.escape(label)}$", line):
-            found.append(lines)
-            label = None
-    return found
-
-
 def registers_kept(assembly):
     """(vector multiply-adds in the busiest loop, whether it stores no vector, what is wrong)."""
-    busiest = max(innermost_loops(assembly), key=lambda loop: len(_fused(loop)), default=[])
-    fused = len(_fused(busiest))
-    stores = [
-        line for line in busiest if re.match(r"v?mov[au]p[sd]\s+%\wmm\d+, .*\(|st[pr]\s+q", line)
-    ]
+    loops = [loop for loop in inner_loops(assembly) if loop.bits >= 32 * VL]
+    busiest = max(loops, key=lambda loop: loop.multiplies, default=all_code(""))
+    fused = busiest.multiplies
+    store = r"v?mov[au]p[sd]\s+%\wmm\d+, .*\(|st[pr]\s+q"
+    stores = sum(bool(re.match(store, line)) for line in busiest.lines)
     if fused < 4:
         return fused, False, f"the loop over p has {fused} vector multiply-adds of 4: use vfma"
     if stores:
-        problem = f"the loop over p stores {len(stores)} vectors: keep the sums in four names"
+        problem = f"the loop over p stores {stores} vectors: keep the sums in four names"
         return fused, False, problem
     return fused, True, ""
-
-
-def _fused(lines):
-    wide = {16: "zmm", 8: "ymm"}.get(VL, "xmm")
-    packed = rf"vf\w*madd\d+ps.*{wide}|mulps|fml[as]\s+v|vmulps"
-    return [line for line in lines if re.match(packed, line)]
 
 
 # %% [markdown]
 """
 ## The gap
 
-One core can start some fused multiply-adds in each cycle: that is its peak. The cell measures it, and beside it a product by compiled loops, row by row with the inner loop along the rows, as in 07.
+One core can start some fused multiply-adds in each cycle: that is its peak. The cell measures it, and beside it the best product so far, `matmul_registers` of 07.
 
 Then it runs the *same* number of vector multiply-adds, spread over 1, 2, 4, ... independent sums.
 
@@ -378,32 +441,9 @@ Then it runs the *same* number of vector multiply-adds, spread over 1, 2, 4, ...
 """
 
 
-# %% jupyter={"source_hidden": true}
-#| export
-@kernel
-def product_by_rows(a, b, c):
-    """Add a @ b to c, row by row: every inner step walks along a row of b and of c.
-
-    a, b, c : (m, k), (k, n), (m, n), contiguous, one dtype; c is changed
-    """
-    for i in range(len(a)):
-        for p in range(len(b)):
-            factor, row, total = a[i, p], b[p], c[i]
-            for j in range(len(row)):
-                total[j] += factor * row[j]
-
-
-# %% jupyter={"source_hidden": true}
-def by_rows(a, b):
-    """A new product by rows: what the speed of yours is compared with."""
-    c = np.zeros((len(a), b.shape[1]), a.dtype)
-    product_by_rows(a, b, c)
-    return c
-
-
 # %% tags=["raises-exception"]
 #| measure
-from tito.machine import facts, peaks, time_call
+from tito.machine import facts, time_call
 
 
 def chains(number):
@@ -424,15 +464,13 @@ for number in (1, 2, 4, 8, 12):
     seconds = time_call(chains(number), x, y).median
     rates[number] = 2 * VL * 4096 * number / seconds / 1e9
 a = b = ramp(256, 256)
-seconds = time_call(product_by_rows, a, b, np.zeros_like(a)).median
-by_rows = 2 * 256**3 / seconds / 1e9
+seconds = time_call(jit.matmul_registers, a, b).median
+tiles = 2 * 256**3 / seconds / 1e9
 print(f"{facts().cpu}: {VL} floats in a register, {REGISTERS} registers\n")
 print("independent sums   GFLOP/s")
 for number, rate in rates.items():
     print(f"{number:16}{rate:10.0f}   " + "#" * round(40 * rate / max(rates.values())))
-print(
-    f"\na product of 256 x 256 by rows: {by_rows:.0f} GFLOP/s, {by_rows / max(rates.values()):.0%}"
-)
+print(f"\nmatmul_registers, 256 x 256: {tiles:.0f} GFLOP/s, {tiles / max(rates.values()):.0%}")
 
 # %% [markdown]
 """
@@ -500,6 +538,7 @@ def axpy_spec(alpha, x, y):
 
 # %% nbgrader={"grade": false, "grade_id": "axpy_vec", "locked": false, "schema_version": 3, "solution": true, "task": false}
 #| export simd.vec
+#| writes: y
 #| forbid: spec
 @kernel
 def axpy_vec(alpha, x, y):
@@ -522,14 +561,15 @@ def axpy_vec(alpha, x, y):
     ### END SOLUTION
 
 
-def axpy_part(alpha, x, out, start, stop):
-    """axpy_vec on the elements from start to stop of two contiguous vectors; returns out."""
-    axpy_vec(np.float32(alpha), x[start:stop], out[start:stop])
+def axpy_part(alpha, x, out, start, stop, plain=False):
+    """axpy_vec, in plain Python or not, on the elements from start to stop; returns out."""
+    axpy = in_python(axpy_vec) if plain else axpy_vec
+    axpy(np.float32(alpha), x[start:stop], out[start:stop])
     return out
 
 
 # %% nbgrader={"grade": true, "grade_id": "axpy_vec-test", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
-for n in (0, 1, VL, 2 * VL + 3):
+for plain, n in product((True, False), (0, 1, VL, 2 * VL + 3)):
     x, y = ramp(n + 40), ramp(n + 40, seed=1)
     want = y.astype(np.float64)
     want[5 : 5 + n] = axpy_spec(1.5, x[5 : 5 + n], y[5 : 5 + n])
@@ -546,7 +586,7 @@ for n in (0, 1, VL, 2 * VL + 3):
             y[:5], axpy_spec(3.0, x[5:whole], y[5:whole]), want[whole:]
         ],
     }
-    got = expect_unchanged(axpy_part, 1.5, x, out=y.copy(), start=5, stop=5 + n)
+    got = expect_unchanged(axpy_part, 1.5, x, out=y.copy(), start=5, stop=5 + n, plain=plain)
     hint = "only whole vectors in the vector loop; outside of start to stop nothing may change"
     expect_close(got, want.astype(np.float32), inner=2, likely=causes, hint=hint)
 
@@ -554,15 +594,15 @@ for n in (0, 1, VL, 2 * VL + 3):
 # 2 points, checked after hand-in
 ### BEGIN HIDDEN TESTS
 normal = rng("axpy_vec-hidden").standard_normal
-for n in (2, VL - 1, VL + 1, 3 * VL, 4 * VL - 1, 101):
-    for start in (0, 1, 7):
-        x, y = normal(n + 50).astype(np.float32), normal(n + 50).astype(np.float32)
-        alpha = np.float32(normal())
-        want = y.astype(np.float64)
-        want[start : start + n] = axpy_spec(alpha, x[start : start + n], y[start : start + n])
-        got = expect_unchanged(axpy_part, alpha, x, out=y.copy(), start=start, stop=start + n)
-        hint = "any n, any start; elements outside of start to stop stay as they are"
-        expect_close(got, want.astype(np.float32), inner=2, scale=np.float32(4), hint=hint)
+lengths = (2, VL - 1, VL + 1, 3 * VL, 4 * VL - 1, 101)
+for plain, n, start in product((True, False), lengths, (0, 1, 7)):
+    x, y = normal(n + 50).astype(np.float32), normal(n + 50).astype(np.float32)
+    alpha, stop = np.float32(normal()), start + n
+    want = y.astype(np.float64)
+    want[start:stop] = axpy_spec(alpha, x[start:stop], y[start:stop])
+    got = expect_unchanged(axpy_part, alpha, x, out=y.copy(), start=start, stop=stop, plain=plain)
+    hint = "any n, any start; elements outside of start to stop stay as they are"
+    expect_close(got, want.astype(np.float32), inner=2, scale=np.float32(4), hint=hint)
 ### END HIDDEN TESTS
 
 # %% tags=["raises-exception"]
@@ -605,6 +645,7 @@ The rows of `pb` lie `ldb` floats apart. In a panel that is `nr`; exercise 7 han
 
 # %% nbgrader={"grade": false, "grade_id": "ukernel_2x2", "locked": false, "schema_version": 3, "solution": true, "task": false}
 #| export simd.microkernel
+#| writes: c
 #| forbid: spec
 @kernel
 def ukernel_2x2(pa, pb, ldb, kc, c, ic, ldc):
@@ -641,16 +682,16 @@ def ukernel_2x2(pa, pb, ldb, kc, c, ic, ldc):
     ### END SOLUTION
 
 
-def multiply_2x2(pa, pb, out, row=0, column=0):
+def multiply_2x2(pa, pb, out, row=0, column=0, plain=False):
     """Add the product of the panels to the tile of out that begins there; returns out."""
-    ldc = out.shape[1]
-    ukernel_2x2(pa, pb, pb.shape[1], len(pa), out, row * ldc + column, ldc)
+    tile, ldc = in_python(ukernel_2x2) if plain else ukernel_2x2, out.shape[1]
+    tile(pa, pb, pb.shape[1], len(pa), out, row * ldc + column, ldc)
     return out
 
 
 # %% nbgrader={"grade": true, "grade_id": "ukernel_2x2-test", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
 nr = 2 * VL
-for kc in (1, 2, 7):
+for plain, kc in product((True, False), (1, 2, 7)):
     pa, pb, c = ramp(kc, 2), ramp(kc, nr, seed=1), ramp(4, nr + 9, seed=2)
     tile, want = tile_spec(pa, pb), c.astype(np.float64)
     want[1:3, 5 : 5 + nr] += tile
@@ -673,7 +714,7 @@ for kc in (1, 2, 7):
         "both rows used the same float of A": lambda: with_tile(old + tile[:1]),
         "both vectors used the same floats of B": lambda: with_tile(old + np.tile(tile[:, :VL], 2)),
     }
-    got = expect_unchanged(multiply_2x2, pa, pb, out=c.copy(), row=1, column=5)
+    got = expect_unchanged(multiply_2x2, pa, pb, out=c.copy(), row=1, column=5, plain=plain)
     hint = "row r of the tile begins at ic + r * ldc, its second vector VL floats later"
     expect_close(
         got, want.astype(np.float32), inner=kc, scale=np.float32(16), likely=causes, hint=hint
@@ -684,17 +725,13 @@ for kc in (1, 2, 7):
 ### BEGIN HIDDEN TESTS
 normal = rng("ukernel_2x2-hidden").standard_normal
 nr = 2 * VL
-for kc, row, column, height, more in (
-    (0, 0, 0, 2, 0),
-    (3, 2, 1, 6, 0),
-    (64, 0, 3, 2, 5),
-    (257, 1, 0, 3, 0),
-):
+sizes = ((0, 0, 0, 2, 0), (3, 2, 1, 6, 0), (64, 0, 3, 2, 5), (257, 1, 0, 3, 0))
+for plain, (kc, row, column, height, more) in product((True, False), sizes):
     pa, pb = normal((kc, 2)).astype(np.float32), normal((kc, nr + more)).astype(np.float32)
     c = normal((height, column + nr + 2)).astype(np.float32)
     want = c.astype(np.float64)
     want[row : row + 2, column : column + nr] += tile_spec(pa, pb[:, :nr])
-    got = expect_unchanged(multiply_2x2, pa, pb, out=c.copy(), row=row, column=column)
+    got = expect_unchanged(multiply_2x2, pa, pb, out=c.copy(), row=row, column=column, plain=plain)
     hint = "any kc, also 0; rows of C are longer than the tile, those of pb are ldb long"
     scale = np.float32(4 + tile_spec(np.abs(pa), np.abs(pb)).max())
     expect_close(got, want.astype(np.float32), inner=kc + 1, scale=scale, hint=hint)
@@ -780,20 +817,28 @@ plt.show()
 def compile_source(text, name):
     """The function `name` that a text defines, compiled by Numba.
 
-    raises ValueError for a text that holds more than numbers, names and calls of the names above
+    raises ValueError for a text that holds more than numbers, its own names and the vector calls
     """
-    tree = ast.parse(text)
-    if any(
-        isinstance(node, (ast.Attribute, ast.Import, ast.ImportFrom)) for node in ast.walk(tree)
-    ):
-        raise ValueError("a kernel's text may use the vector calls, range and numbers only")
-    file = f"<{name}>"
+    tree, file = ast.parse(text), f"<{name}>"
+    calls = dict(vzero=vzero, vload=vload, vbcast=vbcast, vfma=vfma, vadd=vadd, vstore=vstore)
+    if unknown := _unknown_parts(tree, {"range", *calls}):
+        raise ValueError(f"a kernel's text may hold the vector calls and range, not {unknown[0]}")
     # With its lines here, a traceback can show them.
     linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
-    known = dict(vzero=vzero, vload=vload, vbcast=vbcast, vfma=vfma, vadd=vadd, vstore=vstore)
-    space = {"__builtins__": {"range": range}, **known}
+    space = {"__builtins__": {"range": range}, **calls}
     exec(compile(tree, file, "exec"), space)
     return kernel(space[name])
+
+
+def _unknown_parts(tree, known):
+    """What reaches beyond a text: modules, attributes, the product @, names it does not bind."""
+    nodes = list(ast.walk(tree))
+    beyond = (ast.Attribute, ast.Import, ast.ImportFrom, ast.MatMult)
+    found = [type(node).__name__ for node in nodes if isinstance(node, beyond)]
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    own = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    own |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    return found + sorted({node.id for node in names} - own - known)
 
 
 # %% jupyter={"source_hidden": true}
@@ -854,16 +899,16 @@ def ukernel(mr, nv):
     return compile_source(ukernel_source(mr, nv), "ukernel")
 
 
-def multiply_tile(mr, nv, pa, pb, out, row=0, column=0, times=1):
+def multiply_tile(mr, nv, pa, pb, out, row=0, column=0, times=1, plain=False):
     """Add the product of the panels to the tile of out that begins there; returns out."""
-    ldc = out.shape[1]
+    tile, ldc = (in_python(ukernel) if plain else ukernel)(mr, nv), out.shape[1]
     for _ in range(times):
-        ukernel(mr, nv)(pa, pb, pb.shape[1], len(pa), out, row * ldc + column, ldc)
+        tile(pa, pb, pb.shape[1], len(pa), out, row * ldc + column, ldc)
     return out
 
 
 # %% nbgrader={"grade": true, "grade_id": "ukernel_source-test", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
-for mr, nv, kc in ((1, 2, 1), (3, 1, 7)):
+for plain, mr, nv, kc in ((True, 1, 2, 1), (True, 3, 1, 7), (True, 12, 1, 2), (False, 3, 1, 7)):
     nr = nv * VL
     pa, pb, c = ramp(kc, mr), ramp(kc, nr, seed=1), ramp(mr + 1, nr + 5, seed=2)
     tile, want = tile_spec(pa, pb), c.astype(np.float64)
@@ -878,7 +923,9 @@ for mr, nv, kc in ((1, 2, 1), (3, 1, 7)):
             return moved
 
         causes["the step along pb is nv: a row of it is ldb floats long"] = wrong_walk
-    got = expect_unchanged(multiply_tile, mr, nv, pa, pb, out=c.copy(), row=1, column=3)
+    got = expect_unchanged(
+        multiply_tile, mr, nv, pa, pb, out=c.copy(), row=1, column=3, plain=plain
+    )
     hint = "print(ukernel_source(2, 2)) and compare it with your exercise 2"
     expect_close(
         got, want.astype(np.float32), inner=kc + 1, scale=np.float32(200), likely=causes, hint=hint
@@ -892,13 +939,21 @@ expect_raises(ValueError, ukernel_source, 16, 1, registers=16, hint=hint)
 # 2 points, checked after hand-in
 ### BEGIN HIDDEN TESTS
 normal = rng("ukernel_source-hidden").standard_normal
-for mr, nv, kc in ((5, 2, 33), (2, 3, 0)):
+for plain, mr, nv, kc in (
+    (True, 5, 2, 33),
+    (True, 2, 3, 0),
+    (True, 13, 1, 3),
+    (True, 1, 7, 4),
+    (False, 2, 3, 9),
+):
     nr = nv * VL
     pa, pb = normal((kc, mr)).astype(np.float32), normal((kc, nr)).astype(np.float32)
     c = normal((mr + 2, nr + 3)).astype(np.float32)
     want = c.astype(np.float64)
     want[1 : mr + 1, 2 : nr + 2] += tile_spec(pa, pb)
-    got = expect_unchanged(multiply_tile, mr, nv, pa, pb, out=c.copy(), row=1, column=2)
+    got = expect_unchanged(
+        multiply_tile, mr, nv, pa, pb, out=c.copy(), row=1, column=2, plain=plain
+    )
     scale = np.float32(4 + tile_spec(np.abs(pa), np.abs(pb)).max())
     hint = "any tile that fits, any kc; C around the tile stays as it is"
     expect_close(got, want.astype(np.float32), inner=kc + 1, scale=scale, hint=hint)
@@ -963,7 +1018,7 @@ A microkernel wants panels; the caller has matrices. *Packing* copies a block of
 
 The last panel may be narrower than the others. It is filled up with zeros: the kernel then computes a few zeros too many and needs no second form. Leave garbage there, and garbage is multiplied.
 
-A needs the same the other way round: a panel of A holds `mr` *rows*, column after column. That is the panel of B's kind of the *transposed* matrix. So two little kernels do for all: `copy_rows` for a matrix whose rows lie together in memory, `copy_columns` for one whose columns do. Which of them is right is found out by the given `pack_a` and `pack_b`.
+A needs the same the other way round: a panel of A holds `mr` *rows*, column after column. That is the panel of B's kind of the *transposed* matrix. So two little kernels do for all: `panels_from_rows` for a matrix whose rows lie together in memory, `panels_from_columns` for one whose columns do. Which of them is right is found out by the given `pack_a` and `pack_b`.
 
 A matrix arrives here as a BLAS sees it: `x`, all its floats in a row, and `ld` (*leading dimension*), how many floats lie from the beginning of one line to that of the next.
 
@@ -1023,9 +1078,10 @@ def read_only(memory):
 
 # %% nbgrader={"grade": false, "grade_id": "pack", "locked": false, "schema_version": 3, "solution": true, "task": false}
 #| export simd.packing
+#| writes: panels
 #| forbid: spec
 @kernel
-def copy_rows(x, ld, n, panels):
+def panels_from_rows(x, ld, n, panels):
     """Panels of a matrix whose rows lie together.
 
         panels[q, p, s] = x[ld * p + width * q + s], 0 where the column width * q + s is n or more
@@ -1055,7 +1111,7 @@ def copy_rows(x, ld, n, panels):
 
 
 @kernel
-def copy_columns(x, ld, n, panels):
+def panels_from_columns(x, ld, n, panels):
     """Panels of a matrix whose columns lie together.
 
         panels[q, p, s] = x[ld * (width * q + s) + p], 0 where the column width * q + s is n or more
@@ -1086,34 +1142,37 @@ def _packed(x, width):
     if n % width:
         panels[-1] = np.nan  # zeros that a kernel forgets shall show at once
     if rows := flat_rows(x):
-        copy_rows(read_only(rows[0]), rows[1], n, panels)
+        panels_from_rows(read_only(rows[0]), rows[1], n, panels)
     elif columns := flat_rows(x.T):
-        copy_columns(read_only(columns[0]), columns[1], n, panels)
+        panels_from_columns(read_only(columns[0]), columns[1], n, panels)
     else:
-        copy_rows(read_only(np.array(x, order="C").reshape(-1)), n, n, panels)
+        panels_from_rows(read_only(np.array(x, order="C").reshape(-1)), n, n, panels)
     return panels
 
 
-def pack_b(b, nr):
+def pack_b(b, nr, plain=False):
     """B (k, n) as panels of nr columns: (ceil(n / nr), k, nr), filled up with zeros."""
-    return _packed(b, nr)
+    return (in_python(_packed) if plain else _packed)(b, nr)
 
 
-def pack_a(a, mr):
+def pack_a(a, mr, plain=False):
     """A (m, k) as panels of mr rows: (ceil(m / mr), k, mr), filled up with zeros."""
-    return _packed(a.T, mr)
+    return (in_python(_packed) if plain else _packed)(a.T, mr)
 
 
 # %% nbgrader={"grade": true, "grade_id": "pack-test", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
-for k, n, width in ((3, 2 * VL, VL), (2, 7, 3), (5, 2 * VL + 1, VL), (1, 1, 4)):
+sizes = ((3, 2 * VL, VL), (2, 7, 3), (5, 2 * VL + 1, VL), (1, 1, 4))
+for plain, (k, n, width) in product((True, False), sizes):
     b = ramp(k, n)
     want = panels_spec(b, width)
     cut = np.resize(b.ravel(), want.size).reshape(want.shape)
     causes = {
         "B was cut as it lies in memory: a panel holds some columns of every row": lambda: cut
     }
-    got = expect_unchanged(pack_b, b, width)
-    hint = "copy_rows: row p of panel q begins at x[ld * p + width * q]; zeros behind column n"
+    hint = (
+        "panels_from_rows: row p of panel q begins at x[ld * p + width * q]; zeros behind column n"
+    )
+    got = expect_unchanged(pack_b, b, width, plain=plain)
     expect_equal(got, want, likely=causes, hint=hint)
     a = ramp(n, k, seed=1)
     want = panels_spec(a.T, width)
@@ -1123,34 +1182,38 @@ for k, n, width in ((3, 2 * VL, VL), (2, 7, 3), (5, 2 * VL + 1, VL), (1, 1, 4)):
         "the panel lies row after row: the kernel reads mr neighbours for each p": lambda: turned,
         "A was cut as it lies in memory: a panel holds its rows column after column": lambda: cut,
     }
-    got = expect_unchanged(pack_a, a, width)
-    hint = "copy_columns: column s of panel q begins at x[ld * (width * q + s)]; zeros behind n"
+    hint = (
+        "panels_from_columns: column s of panel q begins at x[ld * (width * q + s)]; zeros behind n"
+    )
+    got = expect_unchanged(pack_a, a, width, plain=plain)
     expect_equal(got, want, likely=causes, hint=hint)
 
 # %% nbgrader={"grade": true, "grade_id": "pack-hidden", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["hidden-tests", "raises-exception"]
 # 2 points, checked after hand-in
 ### BEGIN HIDDEN TESTS
 normal = rng("pack-hidden").standard_normal
-for m, k, width in (
+sizes = (
     (1, 9, 6),
     (13, 4, 6),
     (2 * VL, 3, 2 * VL),
     (4 * VL + 5, 6, 2 * VL),
     (8, 0, 4),
     (VL, 2, 3 * VL),
-):
-    x = normal((m, k)).astype(np.float32)
-    want = panels_spec(x.T, width)
-    hint = "any m and k, panels wider than the matrix, zeros in the last one"
-    got = expect_fresh(pack_a, x, width)
-    expect_equal(got, want, allow_empty=True, hint=hint)
-    got = expect_fresh(pack_b, x.T.copy(), width)
-    expect_equal(got, want, allow_empty=True, hint=hint)
-for name, x in layouts(normal((2 * VL + 3, 5)).astype(np.float32)):
-    want = panels_spec(x.T, VL)
-    hint = f"A and B may be {name}; ld is not the number of columns"
-    expect_equal(expect_unchanged(pack_a, x, VL), want, hint=hint)
-    expect_equal(expect_unchanged(pack_b, x.T, VL), want, hint=hint)
+)
+for plain in (True, False):
+    for m, k, width in sizes:
+        x = normal((m, k)).astype(np.float32)
+        want = panels_spec(x.T, width)
+        hint = "any m and k, panels wider than the matrix, zeros in the last one"
+        got = expect_fresh(pack_a, x, width, plain=plain)
+        expect_equal(got, want, allow_empty=True, hint=hint)
+        got = expect_fresh(pack_b, x.T.copy(), width, plain=plain)
+        expect_equal(got, want, allow_empty=True, hint=hint)
+    for name, x in layouts(normal((2 * VL + 3, 5)).astype(np.float32)):
+        want = panels_spec(x.T, VL)
+        hint = f"A and B may be {name}; ld is not the number of columns"
+        expect_equal(expect_unchanged(pack_a, x, VL, plain=plain), want, hint=hint)
+        expect_equal(expect_unchanged(pack_b, x.T, VL, plain=plain), want, hint=hint)
 ### END HIDDEN TESTS
 
 # %% tags=["raises-exception"]
@@ -1167,7 +1230,7 @@ try:
         seconds = time_call(pack, x, width).median
         print(f"{name:15}{seconds * 1e6:14.0f}{seconds / copy:12.1f}")
 except NotImplementedError:
-    print("left out: copy_rows or copy_columns is not written yet")
+    print("left out: panels_from_rows or panels_from_columns is not written yet")
 
 # %% [markdown]
 """
@@ -1210,6 +1273,7 @@ def tile_for(rows):
 
 # %% nbgrader={"grade": false, "grade_id": "macro_kernel", "locked": false, "schema_version": 3, "solution": true, "task": false}
 #| export
+#| writes: c
 #| forbid: spec
 @functools.cache
 def macro_kernel(mr, nv):
@@ -1229,39 +1293,43 @@ def macro_kernel(mr, nv):
 
     @kernel
     def tiles(pa, pb, c, ic, ldc, m, n):
-        # Hint: tile(pa[q], pb[t], nr, k, c, place, ldc) for whole tiles; edge =
-        #       np.empty((mr, nr), np.float32) for the others. About 15 lines.
+        # Hint: a tile that is not whole goes into `edge`, an array of mr * nr floats; then its part
+        #       inside of the block is added to c. One call of tile, for either. About 15 lines.
         ### BEGIN SOLUTION
         k = pa.shape[1]
-        edge = np.empty((mr, nr), np.float32)
+        edge = np.empty(mr * nr, np.float32)
         for j in range(0, n, nr):
             for i in range(0, m, mr):
                 place = ic + i * ldc + j
-                if i + mr <= m and j + nr <= n:
-                    tile(pa[i // mr], pb[j // nr], nr, k, c, place, ldc)
-                    continue
-                edge[:] = np.float32(0)
-                tile(pa[i // mr], pb[j // nr], nr, k, edge, 0, nr)
-                for r in range(min(mr, m - i)):
-                    for s in range(min(nr, n - j)):
-                        c[place + r * ldc + s] += edge[r, s]
+                whole = i + mr <= m and j + nr <= n
+                if whole:
+                    target, start, ld = c, place, ldc
+                else:
+                    edge[:] = np.float32(0)
+                    target, start, ld = edge, 0, nr
+                tile(pa[i // mr], pb[j // nr], nr, k, target, start, ld)
+                if not whole:
+                    for r in range(min(mr, m - i)):
+                        for s in range(min(nr, n - j)):
+                            c[place + r * ldc + s] += edge[r * nr + s]
         ### END SOLUTION
 
     return tiles
 
 
-def multiply_panels(mr, nv, pa, pb, out, row, column, m, n):
+def multiply_panels(mr, nv, pa, pb, out, row, column, m, n, plain=False):
     """Add the product of packed blocks to the (m, n) block of out that begins there."""
-    ldc = out.shape[1]
-    macro_kernel(mr, nv)(pa, pb, out.reshape(-1), row * ldc + column, ldc, m, n)
+    tiles, ldc = (in_python(macro_kernel) if plain else macro_kernel)(mr, nv), out.shape[1]
+    tiles(pa, pb, out.reshape(-1), row * ldc + column, ldc, m, n)
     return out
 
 
 # %% nbgrader={"grade": true, "grade_id": "macro_kernel-test", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
-for m, k, n in ((4, 3, 2 * VL), (3, 5, VL + 1), (5, 2, 3 * VL - 1), (1, 1, 1)):
+sizes = ((4, 3, 2 * VL), (3, 5, VL + 1), (5, 2, 3 * VL - 1), (1, 1, 1))
+for plain, (m, k, n) in product((True, False), sizes):
     a, b, c = ramp(m, k), ramp(k, n, seed=1), ramp(m + 3, n + 2 * VL, seed=2)
-    product, want = product_spec(a, b), c.astype(np.float64)
-    want[1 : m + 1, 3 : n + 3] += product
+    block, want = product_spec(a, b), c.astype(np.float64)
+    want[1 : m + 1, 3 : n + 3] += block
     whole_rows, whole_columns = m - m % 2, n - n % VL
 
     def inside(values):
@@ -1270,18 +1338,20 @@ for m, k, n in ((4, 3, 2 * VL), (3, 5, VL + 1), (5, 2, 3 * VL - 1), (1, 1, 1)):
         return other
 
     def no_edges():
-        part = np.zeros_like(product)
-        part[:whole_rows, :whole_columns] = product[:whole_rows, :whole_columns]
+        part = np.zeros_like(block)
+        part[:whole_rows, :whole_columns] = block[:whole_rows, :whole_columns]
         return part
 
     causes = {
         "the tiles at the edge are missing": lambda: inside(no_edges()),
         "C was overwritten: the product is added to it": lambda: inside(
-            product - c[1 : m + 1, 3 : n + 3]
+            block - c[1 : m + 1, 3 : n + 3]
         ),
     }
     pa, pb = filled_up(a.T, 2), filled_up(b, VL)
-    got = expect_unchanged(multiply_panels, 2, 1, pa, pb, out=c.copy(), row=1, column=3, m=m, n=n)
+    got = expect_unchanged(
+        multiply_panels, 2, 1, pa, pb, out=c.copy(), row=1, column=3, m=m, n=n, plain=plain
+    )
     hint = "at the edge: clear `edge`, let the tile add to it, then add the part inside of C"
     want = want.astype(np.float32)
     expect_close(got, want, inner=k + 1, scale=np.float32(64), likely=causes, hint=hint)
@@ -1290,20 +1360,20 @@ for m, k, n in ((4, 3, 2 * VL), (3, 5, VL + 1), (5, 2, 3 * VL - 1), (1, 1, 1)):
 # 2 points, checked after hand-in
 ### BEGIN HIDDEN TESTS
 normal = rng("macro_kernel-hidden").standard_normal
-for m, k, n, row, column in (
+sizes = (
     (7, 33, 4 * VL + 3, 0, 0),
     (6, 0, 2 * VL, 1, 1),
     (9, 8, VL - 1, 2, 5),
     (4, 5, 3 * VL, 0, 7),
-):
+)
+for plain, (m, k, n, row, column) in product((True, False), sizes):
     a, b = normal((m, k)).astype(np.float32), normal((k, n)).astype(np.float32)
     c = normal((m + row + 2, n + column + VL)).astype(np.float32)
     want = c.astype(np.float64)
     want[row : row + m, column : column + n] += product_spec(a, b)
     pa, pb = filled_up(a.T, 2), filled_up(b, VL)
-    got = expect_unchanged(
-        multiply_panels, 2, 1, pa, pb, out=c.copy(), row=row, column=column, m=m, n=n
-    )
+    place = dict(row=row, column=column, m=m, n=n)
+    got = expect_unchanged(multiply_panels, 2, 1, pa, pb, out=c.copy(), **place, plain=plain)
     scale = np.float32(4 + np.abs(product_spec(np.abs(a), np.abs(b))).max(initial=0))
     hint = "one row of tiles or many, whole ones or not; what lies around the block stays"
     expect_close(got, want.astype(np.float32), inner=k + 1, scale=scale, hint=hint)
@@ -1429,8 +1499,14 @@ def gemm_blocked(a, b, out=None, mc=MC, kc=KC, nc=NC):
     ### END SOLUTION
 
 
+def blocked_in_python(a, b, **blocks):
+    """gemm_blocked in plain Python."""
+    return in_python(gemm_blocked)(a, b, **blocks)
+
+
 # %% nbgrader={"grade": true, "grade_id": "gemm_blocked-test", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
-for m, k, n in ((1, 1, 1), (20, 7, 40), (33, 50, 70), (0, 3, 2), (2, 0, 3)):
+sizes = ((1, 1, 1), (20, 7, 40), (33, 50, 70), (0, 3, 2), (2, 0, 3))
+for multiply, (m, k, n) in product((blocked_in_python, gemm_blocked), sizes):
     a, b = ramp(m, k), ramp(k, n, seed=1)
     want = product_spec(a, b)
     last = (k - 1) // 20 * 20 if k else 0
@@ -1442,11 +1518,13 @@ for m, k, n in ((1, 1, 1), (20, 7, 40), (33, 50, 70), (0, 3, 2), (2, 0, 3)):
             a[:, :20], b[:20]
         ),
     }
-    got = expect_unchanged(gemm_blocked, a, b, mc=16, kc=20, nc=48)
     hint = "C is cleared once, in begin; each block adds its product at i * ldc + j"
+    got = expect_unchanged(multiply, a, b, mc=16, kc=20, nc=48)
     expect_close(got, want.astype(np.float32), inner=k, likely=causes, hint=hint, allow_empty=True)
 a, b = ramp(20, 30), ramp(30, 40, seed=1)
 want, place = product_spec(a, b).astype(np.float32), np.full((20, 80), 7, np.float32)
+got = blocked_in_python(a, b, out=place[:, ::2])
+expect_close(got, want, inner=30, hint="out may have steps: begin and finish")
 got = gemm_blocked(a, b, out=place[:, ::2])
 expect_close(place[:, ::2].copy(), want, inner=30, hint="out may have steps: begin and finish")
 expect_equal(place[:, 1::2].copy(), np.full((20, 40), 7, np.float32), hint="only out changes")
@@ -1457,6 +1535,11 @@ expect_raises(ValueError, gemm_blocked, a, a, hint="begin looks at the shapes")
 # 2 points, checked after hand-in
 ### BEGIN HIDDEN TESTS
 draw = rng("gemm_blocked-hidden")
+a, b = (draw.integers(-8, 9, shape).astype(np.float32) for shape in ((11, 14), (14, 35)))
+want = product_spec(a, b).astype(np.float32)
+for blocks in ({}, dict(mc=7, kc=5, nc=33), dict(mc=10**9, kc=4, nc=10**9)):
+    got = expect_unchanged(blocked_in_python, a, b, **blocks)
+    expect_equal(got, want, hint=f"blocks {blocks}: small whole numbers come out exactly")
 for m, k, n in ((37, 61, 83), (8, 16, 32), (1, 130, 5)):
     a = draw.integers(-8, 9, (m, k)).astype(np.float32)
     b = draw.integers(-8, 9, (k, n)).astype(np.float32)
@@ -1492,7 +1575,7 @@ def square_inputs(rng):
 points(
     speed(
         gemm_blocked,
-        by_rows,
+        jit.matmul_ikj,
         square_inputs,
         inner=384,
         points=4,
@@ -1511,7 +1594,7 @@ for n in (64, 256, 600):
     check = partial(expect_close, want=product_spec(a, b), inner=n, dtype=np.float32)
     work = dict(args=(a, b), check=check, flops=2 * n**3)
     rungs = [
-        Rung(f"by rows, {n}", by_rows, **work),
+        Rung(f"matmul_ikj, {n}", jit.matmul_ikj, **work),
         Rung(f"gemm_blocked, {n}", gemm_blocked, **work),
         Rung(f"NumPy's @, {n}", np.matmul, **work),
     ]
@@ -1602,6 +1685,11 @@ def gemm_skinny(a, b, out=None):
     ### END SOLUTION
 
 
+def skinny_in_python(a, b):
+    """gemm_skinny in plain Python."""
+    return in_python(gemm_skinny)(a, b)
+
+
 class PackedMatrix:
     """A matrix packed once, for many products: gemm(a, PackedMatrix(b)).
 
@@ -1639,7 +1727,7 @@ def gemm(a, b, out=None):
 
         out[i, j] = sum over p of a[i, p] * b[p, j]
 
-    a   : (m, k) float32, any stride; float64 works too, by plain loops; not modified
+    a   : (m, k) float32, any stride; float64 works too, by the tiles of 07; not modified
     b   : (k, n) of the same dtype, or a PackedMatrix; not modified
     out : (m, n) of that dtype, any stride, or None for a new array
     returns out; k = 0 gives zeros; the same input gives the same bits, call after call
@@ -1652,23 +1740,19 @@ def gemm(a, b, out=None):
     """
     if isinstance(b, PackedMatrix):
         return b.product(a, out)
+    if isinstance(a, np.ndarray) and a.dtype == np.float64:
+        return matmul_registers(a, b, out)
     m, k, n = check_matmul(a, b)
-    if a.dtype == np.float64:
-        return _wide_product(a, b, check_out(out, (m, n), a, b))
     if (m <= IN_PLACE_ROWS or k * n <= IN_PLACE_SIZE) and flat_rows(b):
         return gemm_skinny(a, b, out)
     return gemm_blocked(a, b, out, MC, KC, NC)
 
 
-def _wide_product(a, b, out):
-    c = np.zeros(out.shape)
-    product_by_rows(np.array(a, order="C"), np.array(b, order="C"), c)
-    out[...] = c
-    return out
-
-
 # %% nbgrader={"grade": true, "grade_id": "gemm_skinny-test", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
-for m, k, n in ((1, 3, 17 * VL), (5, 20, 4 * VL + 3), (2, 7, 5), (1, 0, 4)):
+sizes = ((1, 3, 17 * VL), (5, 20, 4 * VL + 3), (2, 7, 5), (1, 0, 4))
+cases = [(skinny_in_python, *size) for size in sizes]
+cases += [(gemm_skinny, 2 * TILE[0], 20, 4 * VL + 3), (gemm_skinny, TILE[0], 0, 4)]
+for multiply, m, k, n in cases:
     a, b = ramp(m, k), ramp(k, n, seed=1)
     want = product_spec(a, b)
     causes = {}
@@ -1676,10 +1760,10 @@ for m, k, n in ((1, 3, 17 * VL), (5, 20, 4 * VL + 3), (2, 7, 5), (1, 0, 4)):
         cut = want.copy()
         cut[:, n - n % nr :] = 0
         causes[f"the last {n % nr} columns are missing"] = lambda cut=cut: cut
-    got = expect_unchanged(gemm_skinny, a, b)
     hint = "whole tiles by in_place_kernel, the last n % nr columns packed; every row once"
+    got = expect_unchanged(multiply, a, b)
     expect_close(got, want.astype(np.float32), inner=k, likely=causes, hint=hint, allow_empty=True)
-a, b = ramp(3, 40), ramp(40, 70, seed=1)
+a, b = ramp(TILE[0], 40), ramp(40, 70, seed=1)
 want = product_spec(a, b).astype(np.float32)
 got = expect_unchanged(gemm, a, PackedMatrix(b))
 expect_close(got, want, inner=40, hint="PackedMatrix stands on pack_b and macro_kernel")
@@ -1690,13 +1774,16 @@ expect_close(got, want, inner=40, hint="gemm sends few rows to gemm_skinny")
 # 1 point, checked after hand-in
 ### BEGIN HIDDEN TESTS
 normal = rng("gemm_skinny-hidden").standard_normal
-for m, k, n in ((5, 33, 9 * VL + 1), (1, 64, 8 * VL), (2 * TILE[0] + 1, 10, 70)):
+sizes = ((5, 33, 9 * VL + 1), (1, 64, 8 * VL), (2 * TILE[0] + 1, 10, 70))
+cases = [(skinny_in_python, *size) for size in sizes]
+cases.append((gemm_skinny, TILE[0] + 1, 33, 9 * VL + 1))
+for multiply, m, k, n in cases:
     a, b = normal((m, k)).astype(np.float32), normal((k, n)).astype(np.float32)
     want = product_spec(a, b).astype(np.float32)
     hint = "any number of rows: whole tiles first, then a lower one for the rest"
-    got = expect_fresh(gemm_skinny, a, b)
+    got = expect_fresh(multiply, a, b)
     expect_close(got, want, inner=k, scale=np.float32(60), hint=hint)
-a = normal((5, 9)).astype(np.float32)
+a = normal((TILE[0], 9)).astype(np.float32)
 for name, b in layouts(normal((9, 5 * VL)).astype(np.float32)):
     want = product_spec(a, b).astype(np.float32)
     got = expect_unchanged(gemm_skinny, a, b)
@@ -1714,7 +1801,7 @@ def skinny_inputs(rng):
 points(
     speed(
         gemm_skinny,
-        by_rows,
+        jit.matmul_ikj,
         skinny_inputs,
         inner=384,
         points=2,
@@ -1772,7 +1859,7 @@ def network(product, x, layers):
 
 try:
     layers = {
-        "by rows": (by_rows, weights),
+        "matmul_registers (07)": (jit.matmul_registers, weights),
         "gemm": (gemm, weights),
         "gemm, weights packed once": (gemm, [PackedMatrix(w) for w in weights]),
         "matmul_baseline (03)": (vectorized.matmul_baseline, weights),
@@ -1840,7 +1927,6 @@ for n in (48, 384):
         flops=2 * n**3,
     )
 rungs += [Rung(f"{name}, {n}", later(module, name), **wide[n]) for module, name, n in RUNGS]
-rungs.append(Rung("by rows, 384", by_rows, **wide[384]))
 rungs.append(Rung("gemm_skinny, 384", gemm_skinny, **wide[384]))
 rungs.append(Rung("gemm, 384", gemm, **wide[384]))
 try:
@@ -1867,7 +1953,7 @@ if peak:
         roof.loglog(
             intensity, np.minimum(peak, memory[level] * intensity) / 1e9, color=colour, label=level
         )
-    marks = [("gemm, 384", 384, 384), ("by rows, 384", 384, 384)]
+    marks = [("gemm, 384", 384, 384), ("matmul_ikj, 384", 384, 384)]
     for name, m, n in marks:
         found = [row for row in rows if row.name == name]
         if found:
@@ -1886,7 +1972,7 @@ plt.show()
 
 # %% [markdown]
 """
-*Figure: left, bars on a logarithmic scale, one for each rung of the table above, and a dashed line at the peak. Right, the roofline: below a slope that the bandwidth of each level of memory sets, or the flat top at the peak, and on it your gemm and the product by rows.*
+*Figure: left, bars on a logarithmic scale, one for each rung of the table above, and a dashed line at the peak. Right, the roofline: below a slope that the bandwidth of each level of memory sets, or the flat top at the peak, and on it your gemm and `matmul_ikj`.*
 
 Both products on the right do the same work on the same bytes, so they stand one above the other. What lies between them is not the memory: it is registers.
 

@@ -5,10 +5,11 @@ import functools
 
 import numpy as np
 
+from tinykernels.jit import kernel, matmul_registers
 from tinykernels.loops import check_count, check_float_array, check_matmul
 from tinykernels.simd.microkernel import ukernel
 from tinykernels.simd.packing import flat_rows, pack_a, pack_b, read_only
-from tinykernels.simd.vec import REGISTERS, VL, kernel
+from tinykernels.simd.vec import REGISTERS, VL, in_python
 from tinykernels.vectorized import check_out
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "TILE",
     "PackedMatrix",
     "begin",
+    "blocked_in_python",
     "finish",
     "gemm",
     "gemm_blocked",
@@ -27,23 +29,9 @@ __all__ = [
     "in_place_kernel",
     "macro_kernel",
     "multiply_panels",
-    "product_by_rows",
+    "skinny_in_python",
     "tile_for",
 ]
-
-
-# 08_simd: product_by_rows
-@kernel
-def product_by_rows(a, b, c):
-    """Add a @ b to c, row by row: every inner step walks along a row of b and of c.
-
-    a, b, c : (m, k), (k, n), (m, n), contiguous, one dtype; c is changed
-    """
-    for i in range(len(a)):
-        for p in range(len(b)):
-            factor, row, total = a[i, p], b[p], c[i]
-            for j in range(len(row)):
-                total[j] += factor * row[j]
 
 
 # 08_simd: TILE, MC, KC
@@ -87,26 +75,29 @@ def macro_kernel(mr, nv):
     @kernel
     def tiles(pa, pb, c, ic, ldc, m, n):
         k = pa.shape[1]
-        edge = np.empty((mr, nr), np.float32)
+        edge = np.empty(mr * nr, np.float32)
         for j in range(0, n, nr):
             for i in range(0, m, mr):
                 place = ic + i * ldc + j
-                if i + mr <= m and j + nr <= n:
-                    tile(pa[i // mr], pb[j // nr], nr, k, c, place, ldc)
-                    continue
-                edge[:] = np.float32(0)
-                tile(pa[i // mr], pb[j // nr], nr, k, edge, 0, nr)
-                for r in range(min(mr, m - i)):
-                    for s in range(min(nr, n - j)):
-                        c[place + r * ldc + s] += edge[r, s]
+                whole = i + mr <= m and j + nr <= n
+                if whole:
+                    target, start, ld = c, place, ldc
+                else:
+                    edge[:] = np.float32(0)
+                    target, start, ld = edge, 0, nr
+                tile(pa[i // mr], pb[j // nr], nr, k, target, start, ld)
+                if not whole:
+                    for r in range(min(mr, m - i)):
+                        for s in range(min(nr, n - j)):
+                            c[place + r * ldc + s] += edge[r * nr + s]
 
     return tiles
 
 
-def multiply_panels(mr, nv, pa, pb, out, row, column, m, n):
+def multiply_panels(mr, nv, pa, pb, out, row, column, m, n, plain=False):
     """Add the product of packed blocks to the (m, n) block of out that begins there."""
-    ldc = out.shape[1]
-    macro_kernel(mr, nv)(pa, pb, out.reshape(-1), row * ldc + column, ldc, m, n)
+    tiles, ldc = (in_python(macro_kernel) if plain else macro_kernel)(mr, nv), out.shape[1]
+    tiles(pa, pb, out.reshape(-1), row * ldc + column, ldc, m, n)
     return out
 
 
@@ -165,6 +156,11 @@ def gemm_blocked(a, b, out=None, mc=MC, kc=KC, nc=NC):
     return finish(out, c)
 
 
+def blocked_in_python(a, b, **blocks):
+    """gemm_blocked in plain Python."""
+    return in_python(gemm_blocked)(a, b, **blocks)
+
+
 # 08_simd: gemm_skinny
 @functools.cache
 def in_place_kernel(mr, nv):
@@ -221,6 +217,11 @@ def gemm_skinny(a, b, out=None):
     return finish(out, c)
 
 
+def skinny_in_python(a, b):
+    """gemm_skinny in plain Python."""
+    return in_python(gemm_skinny)(a, b)
+
+
 class PackedMatrix:
     """A matrix packed once, for many products: gemm(a, PackedMatrix(b)).
 
@@ -258,7 +259,7 @@ def gemm(a, b, out=None):
 
         out[i, j] = sum over p of a[i, p] * b[p, j]
 
-    a   : (m, k) float32, any stride; float64 works too, by plain loops; not modified
+    a   : (m, k) float32, any stride; float64 works too, by the tiles of 07; not modified
     b   : (k, n) of the same dtype, or a PackedMatrix; not modified
     out : (m, n) of that dtype, any stride, or None for a new array
     returns out; k = 0 gives zeros; the same input gives the same bits, call after call
@@ -271,16 +272,9 @@ def gemm(a, b, out=None):
     """
     if isinstance(b, PackedMatrix):
         return b.product(a, out)
+    if isinstance(a, np.ndarray) and a.dtype == np.float64:
+        return matmul_registers(a, b, out)
     m, k, n = check_matmul(a, b)
-    if a.dtype == np.float64:
-        return _wide_product(a, b, check_out(out, (m, n), a, b))
     if (m <= IN_PLACE_ROWS or k * n <= IN_PLACE_SIZE) and flat_rows(b):
         return gemm_skinny(a, b, out)
     return gemm_blocked(a, b, out, MC, KC, NC)
-
-
-def _wide_product(a, b, out):
-    c = np.zeros(out.shape)
-    product_by_rows(np.array(a, order="C"), np.array(b, order="C"), c)
-    out[...] = c
-    return out

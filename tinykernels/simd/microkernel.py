@@ -5,7 +5,8 @@ import ast
 import functools
 import linecache
 
-from tinykernels.simd.vec import REGISTERS, VL, kernel, vadd, vbcast, vfma, vload, vstore, vzero
+from tinykernels.jit import kernel
+from tinykernels.simd.vec import REGISTERS, VL, in_python, vadd, vbcast, vfma, vload, vstore, vzero
 
 __all__ = [
     "compile_source",
@@ -49,10 +50,10 @@ def ukernel_2x2(pa, pb, ldb, kc, c, ic, ldc):
     vstore(c, ic + ldc + VL, vadd(c11, vload(c, ic + ldc + VL)))
 
 
-def multiply_2x2(pa, pb, out, row=0, column=0):
+def multiply_2x2(pa, pb, out, row=0, column=0, plain=False):
     """Add the product of the panels to the tile of out that begins there; returns out."""
-    ldc = out.shape[1]
-    ukernel_2x2(pa, pb, pb.shape[1], len(pa), out, row * ldc + column, ldc)
+    tile, ldc = in_python(ukernel_2x2) if plain else ukernel_2x2, out.shape[1]
+    tile(pa, pb, pb.shape[1], len(pa), out, row * ldc + column, ldc)
     return out
 
 
@@ -60,20 +61,28 @@ def multiply_2x2(pa, pb, out, row=0, column=0):
 def compile_source(text, name):
     """The function `name` that a text defines, compiled by Numba.
 
-    raises ValueError for a text that holds more than numbers, names and calls of the names above
+    raises ValueError for a text that holds more than numbers, its own names and the vector calls
     """
-    tree = ast.parse(text)
-    if any(
-        isinstance(node, (ast.Attribute, ast.Import, ast.ImportFrom)) for node in ast.walk(tree)
-    ):
-        raise ValueError("a kernel's text may use the vector calls, range and numbers only")
-    file = f"<{name}>"
+    tree, file = ast.parse(text), f"<{name}>"
+    calls = dict(vzero=vzero, vload=vload, vbcast=vbcast, vfma=vfma, vadd=vadd, vstore=vstore)
+    if unknown := _unknown_parts(tree, {"range", *calls}):
+        raise ValueError(f"a kernel's text may hold the vector calls and range, not {unknown[0]}")
     # With its lines here, a traceback can show them.
     linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
-    known = dict(vzero=vzero, vload=vload, vbcast=vbcast, vfma=vfma, vadd=vadd, vstore=vstore)
-    space = {"__builtins__": {"range": range}, **known}
+    space = {"__builtins__": {"range": range}, **calls}
     exec(compile(tree, file, "exec"), space)
     return kernel(space[name])
+
+
+def _unknown_parts(tree, known):
+    """What reaches beyond a text: modules, attributes, the product @, names it does not bind."""
+    nodes = list(ast.walk(tree))
+    beyond = (ast.Attribute, ast.Import, ast.ImportFrom, ast.MatMult)
+    found = [type(node).__name__ for node in nodes if isinstance(node, beyond)]
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    own = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    own |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    return found + sorted({node.id for node in names} - own - known)
 
 
 # 08_simd: ukernel_source
@@ -114,9 +123,9 @@ def ukernel(mr, nv):
     return compile_source(ukernel_source(mr, nv), "ukernel")
 
 
-def multiply_tile(mr, nv, pa, pb, out, row=0, column=0, times=1):
+def multiply_tile(mr, nv, pa, pb, out, row=0, column=0, times=1, plain=False):
     """Add the product of the panels to the tile of out that begins there; returns out."""
-    ldc = out.shape[1]
+    tile, ldc = (in_python(ukernel) if plain else ukernel)(mr, nv), out.shape[1]
     for _ in range(times):
-        ukernel(mr, nv)(pa, pb, pb.shape[1], len(pa), out, row * ldc + column, ldc)
+        tile(pa, pb, pb.shape[1], len(pa), out, row * ldc + column, ldc)
     return out

@@ -5,15 +5,16 @@ import math
 
 import numpy as np
 
-from tinykernels.simd.vec import VL, kernel, vload, vstore
+from tinykernels.jit import kernel
+from tinykernels.simd.vec import VL, in_python, vload, vstore
 
 __all__ = [
     "aligned_empty",
-    "copy_columns",
-    "copy_rows",
     "flat_rows",
     "pack_a",
     "pack_b",
+    "panels_from_columns",
+    "panels_from_rows",
     "read_only",
 ]
 
@@ -52,7 +53,7 @@ def read_only(memory):
 
 # 08_simd: pack
 @kernel
-def copy_rows(x, ld, n, panels):
+def panels_from_rows(x, ld, n, panels):
     """Panels of a matrix whose rows lie together.
 
         panels[q, p, s] = x[ld * p + width * q + s], 0 where the column width * q + s is n or more
@@ -78,7 +79,7 @@ def copy_rows(x, ld, n, panels):
 
 
 @kernel
-def copy_columns(x, ld, n, panels):
+def panels_from_columns(x, ld, n, panels):
     """Panels of a matrix whose columns lie together.
 
         panels[q, p, s] = x[ld * (width * q + s) + p], 0 where the column width * q + s is n or more
@@ -106,19 +107,19 @@ def _packed(x, width):
     if n % width:
         panels[-1] = np.nan  # zeros that a kernel forgets shall show at once
     if rows := flat_rows(x):
-        copy_rows(read_only(rows[0]), rows[1], n, panels)
+        panels_from_rows(read_only(rows[0]), rows[1], n, panels)
     elif columns := flat_rows(x.T):
-        copy_columns(read_only(columns[0]), columns[1], n, panels)
+        panels_from_columns(read_only(columns[0]), columns[1], n, panels)
     else:
-        copy_rows(read_only(np.array(x, order="C").reshape(-1)), n, n, panels)
+        panels_from_rows(read_only(np.array(x, order="C").reshape(-1)), n, n, panels)
     return panels
 
 
-def pack_b(b, nr):
+def pack_b(b, nr, plain=False):
     """B (k, n) as panels of nr columns: (ceil(n / nr), k, nr), filled up with zeros."""
-    return _packed(b, nr)
+    return (in_python(_packed) if plain else _packed)(b, nr)
 
 
-def pack_a(a, mr):
+def pack_a(a, mr, plain=False):
     """A (m, k) as panels of mr rows: (ceil(m / mr), k, mr), filled up with zeros."""
-    return _packed(a.T, mr)
+    return (in_python(_packed) if plain else _packed)(a.T, mr)

@@ -2,17 +2,25 @@
 """Vector registers for Numba: a type that holds VL floats, and what can be done with them.
 
 LLVM, Numba's compiler, knows vectors: the type <16 x float> is one register with AVX-512, and on
-a CPU with narrower ones LLVM would take several. Each function here is an "intrinsic": instead of
-a body it has a function `emit` that writes LLVM instructions into the kernel that calls it.
+a CPU with narrower ones LLVM would take several. Each call below is written twice. The Python
+function says what it does, with an array of VL floats as the vector; `py_func` of a kernel runs
+that, and every index is looked at. What stands under `@compiles` writes the LLVM instructions that
+take its place in a compiled kernel, where nobody looks.
 """
+
+import functools
+import inspect
+from types import FunctionType
 
 import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils, config
 from numba.core.errors import TypingError
-from numba.extending import intrinsic, models, register_model
+from numba.extending import lower_builtin, models, register_model, type_callable
+
+from tinykernels.jit import kernel
 
 __all__ = [
     "REGISTERS",
@@ -20,8 +28,9 @@ __all__ = [
     "Vec",
     "axpy_part",
     "axpy_vec",
+    "compiles",
     "cpu_features",
-    "kernel",
+    "in_python",
     "vadd",
     "vbcast",
     "vector_unit",
@@ -33,11 +42,7 @@ __all__ = [
 ]
 
 
-# 08_simd: kernel, cpu_features, vector_unit
-# Sums may be reordered and products fused, but NaN and infinity keep their meaning.
-kernel = njit(error_model="numpy", fastmath={"reassoc", "contract"})
-
-
+# 08_simd: cpu_features, vector_unit, VL
 def cpu_features():
     """Names of the CPU features that Numba compiles for; NUMBA_CPU_FEATURES can take some away."""
     if config.CPU_FEATURES is not None:
@@ -88,6 +93,36 @@ class _VecModel(models.PrimitiveModel):
         super().__init__(manager, numba_type, _FLOATS)
 
 
+def compiles(function):
+    """Decorator that says what Numba makes of a Python function.
+
+    It stands above a function of the argument types that returns (signature, emit), and emit
+    writes the LLVM instructions.
+    """
+
+    def register(define):
+        def types_of(*arguments):
+            signature, emit = define(*arguments)
+            lower_builtin(function, *signature.args)(emit)
+            return signature
+
+        types_of.pysig = inspect.signature(function)
+        type_callable(function)(lambda context: types_of)
+
+    return register
+
+
+def _part(x, i, number):
+    """The floats of x from its i-th on; IndexError where there are not so many."""
+    if not (x.flags.c_contiguous and x.dtype == np.float32):
+        raise TypeError("vectors are loaded from contiguous float32 arrays")
+    floats = x.reshape(-1)
+    if not 0 <= i <= len(floats) - number:
+        whose = "a vector" if number == VL else "a float"
+        raise IndexError(f"{whose} from float {i} on, in an array of {len(floats)} floats")
+    return floats[i : i + number]
+
+
 def _check_array(x):
     """TypingError unless a kernel may address the floats of x one after the other."""
     if not (isinstance(x, types.Array) and x.dtype == types.float32 and x.layout == "C"):
@@ -109,21 +144,25 @@ def _in_all_lanes(builder, number):
     return builder.shuffle_vector(first, anything, every_lane_from_0)
 
 
-@intrinsic
-def vzero(typing):
+def vzero():
     """VL zeros."""
+    return np.zeros(VL, np.float32)
 
-    def emit(context, builder, signature, args):
-        return ir.Constant(_FLOATS, None)
 
-    return _vec(), emit
+@compiles(vzero)
+def _():
+    return _vec(), lambda context, builder, signature, args: ir.Constant(_FLOATS, None)
+
+
+def vload(x, i):
+    """The VL floats of x from its i-th on."""
+    return _part(x, i, VL).copy()
 
 
 # A load or store without align=4 would be one that faults unless the address is a multiple of the
 # register's width.
-@intrinsic
-def vload(typing, x, i):
-    """The VL floats of x from its i-th on."""
+@compiles(vload)
+def _(x, i):
     _check_array(x)
 
     def emit(context, builder, signature, args):
@@ -133,9 +172,13 @@ def vload(typing, x, i):
     return _vec(x, types.intp), emit
 
 
-@intrinsic
-def vstore(typing, x, i, v):
+def vstore(x, i, v):
     """Write v over the VL floats of x from its i-th on."""
+    _part(x, i, VL)[:] = v
+
+
+@compiles(vstore)
+def _(x, i, v):
     _check_array(x)
     if not x.mutable:
         raise TypingError("x is read-only")
@@ -149,9 +192,13 @@ def vstore(typing, x, i, v):
     return types.void(x, types.intp, _vec), emit
 
 
-@intrinsic
-def vbcast(typing, x, i):
+def vbcast(x, i):
     """The i-th float of x in all VL lanes."""
+    return np.repeat(_part(x, i, 1), VL)
+
+
+@compiles(vbcast)
+def _(x, i):
     _check_array(x)
 
     def emit(context, builder, signature, args):
@@ -161,36 +208,67 @@ def vbcast(typing, x, i):
     return _vec(x, types.intp), emit
 
 
-@intrinsic
-def vsplat(typing, number):
+def vsplat(number):
     """A number in all VL lanes."""
+    return np.full(VL, number, np.float32)
 
+
+@compiles(vsplat)
+def _(number):
     def emit(context, builder, signature, args):
         return _in_all_lanes(builder, args[0])
 
     return _vec(types.float32), emit
 
 
-@intrinsic
-def vadd(typing, u, v):
+def vadd(u, v):
     """u + v, lane by lane."""
-
-    def emit(context, builder, signature, args):
-        return builder.fadd(*args)
-
-    return _vec(_vec, _vec), emit
+    return u + v
 
 
-@intrinsic
-def vfma(typing, u, v, w):
+@compiles(vadd)
+def _(u, v):
+    return _vec(_vec, _vec), lambda context, builder, signature, args: builder.fadd(*args)
+
+
+def vfma(u, v, w):
     """u * v + w, lane by lane: one instruction where the CPU has it, two where not."""
+    return u * v + w
 
+
+@compiles(vfma)
+def _(u, v, w):
     def emit(context, builder, signature, args):
         shape = ir.FunctionType(_FLOATS, [_FLOATS] * 3)
         name = f"llvm.fmuladd.v{VL}f32"
         return builder.call(cgutils.get_or_insert_function(builder.module, shape, name), args)
 
     return _vec(_vec, _vec, _vec), emit
+
+
+def in_python(function):
+    """The function with none of its kernels compiled, nor those that it calls.
+
+    It gives the same, slowly, and a kernel that leaves its array raises an IndexError there.
+
+    >>> in_python(axpy_vec)(np.float32(2), np.ones(1, np.float32), np.ones(1, np.float32))
+    """
+    copies = {}
+
+    def plain(value):
+        inner = getattr(value, "py_func", value)
+        if isinstance(value, functools._lru_cache_wrapper):
+            inner = value.__wrapped__
+        if not isinstance(inner, FunctionType) or "kernel" not in inner.__globals__:
+            return value
+        names = copies.setdefault(id(inner.__globals__), {})
+        if not names:
+            names["kernel"] = lambda written: written
+            names |= {n: plain(v) for n, v in inner.__globals__.items() if n != "kernel"}
+        code, defaults, closure = inner.__code__, inner.__defaults__, inner.__closure__
+        return FunctionType(code, names, inner.__name__, defaults, closure)
+
+    return plain(function)
 
 
 # 08_simd: axpy_vec
@@ -212,7 +290,8 @@ def axpy_vec(alpha, x, y):
         y[i] += alpha * x[i]
 
 
-def axpy_part(alpha, x, out, start, stop):
-    """axpy_vec on the elements from start to stop of two contiguous vectors; returns out."""
-    axpy_vec(np.float32(alpha), x[start:stop], out[start:stop])
+def axpy_part(alpha, x, out, start, stop, plain=False):
+    """axpy_vec, in plain Python or not, on the elements from start to stop; returns out."""
+    axpy = in_python(axpy_vec) if plain else axpy_vec
+    axpy(np.float32(alpha), x[start:stop], out[start:stop])
     return out

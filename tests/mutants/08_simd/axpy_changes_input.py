@@ -15,7 +15,8 @@ def axpy_vec(alpha, x, y):
         y[i] += alpha * x[i]
     x[:] = np.float32(0)
 
-def axpy_part(alpha, x, out, start, stop):
-    axpy_vec(np.float32(alpha), x[start:stop], out[start:stop])
+def axpy_part(alpha, x, out, start, stop, plain=False):
+    axpy = in_python(axpy_vec) if plain else axpy_vec
+    axpy(np.float32(alpha), x[start:stop], out[start:stop])
     return out
 """

@@ -15,7 +15,8 @@ def axpy_vec(alpha, x, y):
     for i in range(whole, n):
         y[i] += alpha * x[i]
 
-def axpy_part(alpha, x, out, start, stop):
+def axpy_part(alpha, x, out, start, stop, plain=False):
+    axpy = in_python(axpy_vec) if plain else axpy_vec
     out[start:stop] = axpy_spec(alpha, x[start:stop], out[start:stop])
     return out
 """

@@ -2,7 +2,7 @@
 
 EXERCISE = "axpy_vec"
 FAILS_IN = "axpy_vec-test"
-PHRASE = "outside of start to stop nothing may change"
+PHRASE = "a vector from float"
 SOURCE = """\
 @kernel
 def axpy_vec(alpha, x, y):
@@ -12,7 +12,8 @@ def axpy_vec(alpha, x, y):
     for i in range(0, n, VL):
         vstore(y, i, vfma(factor, vload(x, i), vload(y, i)))
 
-def axpy_part(alpha, x, out, start, stop):
-    axpy_vec(np.float32(alpha), x[start:stop], out[start:stop])
+def axpy_part(alpha, x, out, start, stop, plain=False):
+    axpy = in_python(axpy_vec) if plain else axpy_vec
+    axpy(np.float32(alpha), x[start:stop], out[start:stop])
     return out
 """

@@ -14,7 +14,8 @@ def axpy_vec(alpha, x, y):
     for i in range(whole, n):
         y[i] += x[i]
 
-def axpy_part(alpha, x, out, start, stop):
-    axpy_vec(np.float32(alpha), x[start:stop], out[start:stop])
+def axpy_part(alpha, x, out, start, stop, plain=False):
+    axpy = in_python(axpy_vec) if plain else axpy_vec
+    axpy(np.float32(alpha), x[start:stop], out[start:stop])
     return out
 """

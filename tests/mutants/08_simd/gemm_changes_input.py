@@ -18,4 +18,7 @@ def gemm_blocked(a, b, out=None, mc=MC, kc=KC, nc=NC):
                 tiles(pa, pb, memory, i * ldc + j, ldc, min(mc, m - i), min(nc, n - j))
     a[...] = 0
     return finish(out, c)
+
+def blocked_in_python(a, b, **blocks):
+    return in_python(gemm_blocked)(a, b, **blocks)
 """

@@ -17,4 +17,7 @@ def gemm_blocked(a, b, out=None, mc=MC, kc=KC, nc=NC):
                 pa = pack_a(a[i:i + mc, p:p + kc], mr)
                 tiles(pa, pb, memory, i * ldc + j, ldc, min(mc, m - i), min(nc, n - j))
     return finish(out, c)
+
+def blocked_in_python(a, b, **blocks):
+    return in_python(gemm_blocked)(a, b, **blocks)
 """

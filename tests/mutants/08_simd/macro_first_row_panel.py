@@ -11,22 +11,25 @@ def macro_kernel(mr, nv):
     @kernel
     def tiles(pa, pb, c, ic, ldc, m, n):
         k = pa.shape[1]
-        edge = np.empty((mr, nr), np.float32)
+        edge = np.empty(mr * nr, np.float32)
         for j in range(0, n, nr):
             for i in range(0, m, mr):
                 place = ic + i * ldc + j
-                if i + mr <= m and j + nr <= n:
-                    tile(pa[0], pb[j // nr], nr, k, c, place, ldc)
-                    continue
-                edge[:] = np.float32(0)
-                tile(pa[0], pb[j // nr], nr, k, edge, 0, nr)
-                for r in range(min(mr, m - i)):
-                    for s in range(min(nr, n - j)):
-                        c[place + r * ldc + s] += edge[r, s]
+                whole = i + mr <= m and j + nr <= n
+                if whole:
+                    target, start, ld = (c, place, ldc)
+                else:
+                    edge[:] = np.float32(0)
+                    target, start, ld = (edge, 0, nr)
+                tile(pa[0], pb[j // nr], nr, k, target, start, ld)
+                if not whole:
+                    for r in range(min(mr, m - i)):
+                        for s in range(min(nr, n - j)):
+                            c[place + r * ldc + s] += edge[r * nr + s]
     return tiles
 
-def multiply_panels(mr, nv, pa, pb, out, row, column, m, n):
-    ldc = out.shape[1]
-    macro_kernel(mr, nv)(pa, pb, out.reshape(-1), row * ldc + column, ldc, m, n)
+def multiply_panels(mr, nv, pa, pb, out, row, column, m, n, plain=False):
+    tiles, ldc = ((in_python(macro_kernel) if plain else macro_kernel)(mr, nv), out.shape[1])
+    tiles(pa, pb, out.reshape(-1), row * ldc + column, ldc, m, n)
     return out
 """

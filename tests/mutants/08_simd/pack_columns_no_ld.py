@@ -5,7 +5,7 @@ FAILS_IN = "pack-hidden"
 PHRASE = "ld is not the number of columns"
 SOURCE = """\
 @kernel
-def copy_rows(x, ld, n, panels):
+def panels_from_rows(x, ld, n, panels):
     count, k, width = panels.shape
     for q in range(count):
         part = min(width, n - q * width)
@@ -22,7 +22,7 @@ def copy_rows(x, ld, n, panels):
             target[part:] = np.float32(0)
 
 @kernel
-def copy_columns(x, ld, n, panels):
+def panels_from_columns(x, ld, n, panels):
     count, k, width = panels.shape
     for q in range(count):
         part = min(width, n - q * width)
@@ -40,16 +40,16 @@ def _packed(x, width):
     if n % width:
         panels[-1] = np.nan
     if (rows := flat_rows(x)):
-        copy_rows(read_only(rows[0]), rows[1], n, panels)
+        panels_from_rows(read_only(rows[0]), rows[1], n, panels)
     elif (columns := flat_rows(x.T)):
-        copy_columns(read_only(columns[0]), columns[1], n, panels)
+        panels_from_columns(read_only(columns[0]), columns[1], n, panels)
     else:
-        copy_rows(read_only(np.array(x, order='C').reshape(-1)), n, n, panels)
+        panels_from_rows(read_only(np.array(x, order='C').reshape(-1)), n, n, panels)
     return panels
 
-def pack_b(b, nr):
-    return _packed(b, nr)
+def pack_b(b, nr, plain=False):
+    return (in_python(_packed) if plain else _packed)(b, nr)
 
-def pack_a(a, mr):
-    return _packed(a.T, mr)
+def pack_a(a, mr, plain=False):
+    return (in_python(_packed) if plain else _packed)(a.T, mr)
 """

@@ -33,6 +33,9 @@ def gemm_skinny(a, b, out=None):
         row += rows
     return finish(out, c)
 
+def skinny_in_python(a, b):
+    return in_python(gemm_skinny)(a, b)
+
 class PackedMatrix:
     ndim, dtype = (2, np.dtype(np.float32))
 
@@ -58,16 +61,10 @@ class PackedMatrix:
 def gemm(a, b, out=None):
     if isinstance(b, PackedMatrix):
         return b.product(a, out)
+    if isinstance(a, np.ndarray) and a.dtype == np.float64:
+        return matmul_registers(a, b, out)
     m, k, n = check_matmul(a, b)
-    if a.dtype == np.float64:
-        return _wide_product(a, b, check_out(out, (m, n), a, b))
     if (m <= IN_PLACE_ROWS or k * n <= IN_PLACE_SIZE) and flat_rows(b):
         return gemm_skinny(a, b, out)
     return gemm_blocked(a, b, out, MC, KC, NC)
-
-def _wide_product(a, b, out):
-    c = np.zeros(out.shape)
-    product_by_rows(np.array(a, order='C'), np.array(b, order='C'), c)
-    out[...] = c
-    return out
 """

@@ -26,8 +26,8 @@ def ukernel_source(mr, nv, registers=REGISTERS):
 def ukernel(mr, nv):
     return compile_source(ukernel_source(mr, nv), 'ukernel')
 
-def multiply_tile(mr, nv, pa, pb, out, row=0, column=0, times=1):
-    ldc = out.shape[1]
+def multiply_tile(mr, nv, pa, pb, out, row=0, column=0, times=1, plain=False):
+    tile, ldc = ((in_python(ukernel) if plain else ukernel)(mr, nv), out.shape[1])
     for _ in range(times):
         out[row:row + mr, column:column + nv * VL] += tile_spec(pa, pb[:, :nv * VL])
     return out

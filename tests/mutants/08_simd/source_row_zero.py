@@ -25,9 +25,9 @@ def ukernel_source(mr, nv, registers=REGISTERS):
 def ukernel(mr, nv):
     return compile_source(ukernel_source(mr, nv), 'ukernel')
 
-def multiply_tile(mr, nv, pa, pb, out, row=0, column=0, times=1):
-    ldc = out.shape[1]
+def multiply_tile(mr, nv, pa, pb, out, row=0, column=0, times=1, plain=False):
+    tile, ldc = ((in_python(ukernel) if plain else ukernel)(mr, nv), out.shape[1])
     for _ in range(times):
-        ukernel(mr, nv)(pa, pb, pb.shape[1], len(pa), out, row * ldc + column, ldc)
+        tile(pa, pb, pb.shape[1], len(pa), out, row * ldc + column, ldc)
     return out
 """

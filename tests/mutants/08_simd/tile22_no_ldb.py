@@ -24,8 +24,8 @@ def ukernel_2x2(pa, pb, ldb, kc, c, ic, ldc):
     vstore(c, ic + ldc, vadd(c10, vload(c, ic + ldc)))
     vstore(c, ic + ldc + VL, vadd(c11, vload(c, ic + ldc + VL)))
 
-def multiply_2x2(pa, pb, out, row=0, column=0):
-    ldc = out.shape[1]
-    ukernel_2x2(pa, pb, pb.shape[1], len(pa), out, row * ldc + column, ldc)
+def multiply_2x2(pa, pb, out, row=0, column=0, plain=False):
+    tile, ldc = (in_python(ukernel_2x2) if plain else ukernel_2x2, out.shape[1])
+    tile(pa, pb, pb.shape[1], len(pa), out, row * ldc + column, ldc)
     return out
 """
