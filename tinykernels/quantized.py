@@ -4,18 +4,32 @@
 import functools
 import linecache
 import operator
+from typing import NamedTuple
 
 import numpy as np
 
+from tinykernels.jit import kernel
 from tinykernels.loops import check_float_array
-from tinykernels.simd.ints import fetch, ibcast, iload, istore, vdp4
+from tinykernels.simd.ints import (
+    fetch,
+    half_bytes,
+    iadd,
+    ibcast,
+    ifloat,
+    ihalf,
+    iload,
+    istore,
+    izero,
+    vdp4,
+)
 from tinykernels.simd.packing import aligned_empty
-from tinykernels.simd.vec import REGISTERS, VL, kernel
+from tinykernels.simd.vec import REGISTERS, VL, vbcast, vfma, vstore, vzero
 
 __all__ = [
     "BLOCK",
     "BLOCK_BYTES",
     "FOUR",
+    "LARGE_RESULT",
     "LARGEST_HALF",
     "LOW_BITS",
     "LOW_TILE_INT8",
@@ -23,6 +37,7 @@ __all__ = [
     "PANEL_INT8",
     "TILE_INT8",
     "TINY",
+    "GroupedQ4",
     "PackedK4",
     "check_axis",
     "check_bytes",
@@ -33,18 +48,23 @@ __all__ = [
     "dequantize_affine",
     "finite_floats",
     "gemm_int8",
+    "group_q4",
     "int8_matmul",
     "interleave_q4",
     "macro_kernel_int8",
     "matvec_q4",
+    "matvec_q4_bytes",
+    "matvec_q4_bytes_kernel",
     "matvec_q4_rows",
     "multiply_bytes",
+    "multiply_plain",
     "pack_k4",
     "pack_q4",
     "q4_kernel",
     "q4_row_by_row",
     "quantize",
     "quantize_affine",
+    "quantize_blocks",
     "quantized_matmul",
     "quantized_relu",
     "round_to_int8",
@@ -360,6 +380,7 @@ def ukernel_int8(mr, nv):
 TILE_INT8, LOW_TILE_INT8 = ((8, 2), (4, 2)) if REGISTERS == 32 else ((6, 2), (4, 2))
 PANEL_INT8 = TILE_INT8[1] * VL  # columns of B side by side
 BLOCK_BYTES = 2**18  # of A, multiplied at a time: they stay in the second cache
+LARGE_RESULT = 2**16  # numbers
 
 
 @kernel
@@ -378,57 +399,72 @@ def stack_rows(lanes, panels):
 
 @functools.cache
 def macro_kernel_int8(mr, nv):
-    """The compiled loops over all tiles of some rows of C.
+    """The compiled loops over all tiles of C.
 
-    returns tiles(pa, pb, start, c), which writes start + product to c:
+    returns tiles(lanes, panels, start, c, rows), which writes start + product to c:
 
-        pa    : (ceil(m / mr), k, mr) int32, rows in panels
-        pb    : (ceil(n / nr), k, nr) int32, columns in panels, nr = nv * VL
-        start : (ceil(n / nr), nr) int32
-        c     : (m, n) contiguous int32
+        lanes  : (m, k) contiguous int32, four bytes in each
+        panels : (ceil(n / nr), k, nr) int32, columns side by side, nr = nv * VL
+        start  : (n,) int32
+        c      : (m, n) contiguous int32
+        rows   : how many of A are stacked at a time, a multiple of mr
     """
     tile, nr = ukernel_int8(mr, nv), nv * VL
 
     @kernel
-    def tiles(pa, pb, start, c):
+    def tiles(lanes, panels, start, c, rows):
         m, n = c.shape
-        k, flat = pa.shape[1], c.reshape(-1)
-        edge = np.empty(mr * nr, np.int32)
-        for j in range(0, n, nr):
-            panel, first = pb[j // nr].reshape(-1), start[j // nr]
-            for i in range(0, m, mr):
-                rows = pa[i // mr].reshape(-1)
-                if i + mr <= m and j + nr <= n:
-                    tile(rows, panel, k, first, flat, i * n + j, n)
-                    continue
-                tile(rows, panel, k, first, edge, 0, nr)
-                for r in range(min(mr, m - i)):
-                    for s in range(min(nr, n - j)):
-                        flat[(i + r) * n + j + s] = edge[r * nr + s]
+        k, flat = lanes.shape[1], c.reshape(-1)
+        stacks = np.empty((rows // mr, k, mr), np.int32)
+        edge, first = np.empty(mr * nr, np.int32), np.empty(nr, np.int32)
+        for top in range(0, m, rows):
+            stack_rows(lanes[top : top + rows], stacks)
+            for j in range(0, n, nr):
+                panel, wide = panels[j // nr].reshape(-1), min(nr, n - j)
+                first[:wide] = start[j : j + wide]
+                for i in range(top, min(m, top + rows), mr):
+                    stack = stacks[(i - top) // mr].reshape(-1)
+                    whole = i + mr <= m and wide == nr
+                    target, at, ldc = (flat, i * n + j, n) if whole else (edge, 0, nr)
+                    tile(stack, panel, k, first, target, at, ldc)
+                    if not whole:
+                        for r in range(min(mr, m - i)):
+                            for s in range(wide):
+                                flat[(i + r) * n + j + s] = edge[r * nr + s]
 
     return tiles
 
 
 def multiply_bytes(lanes, packed, start):
-    """start plus the product of the rows in `lanes` with a packed matrix, block of rows by block.
+    """start plus the product of the rows in `lanes` with a packed matrix.
 
     lanes : (m, ceil(k / 4)) int32, each four bytes of 0 to 255
     start : (n,) int32, added to each row
     returns (m, n) int32
     """
     m, k4 = lanes.shape
-    c = aligned_empty((m, packed.shape[1])).view(np.int32)
     mr, nv = TILE_INT8 if m > LOW_TILE_INT8[0] else LOW_TILE_INT8
-    tiles = macro_kernel_int8(mr, nv)
-    starts = np.zeros((len(packed.panels), PANEL_INT8), np.int32)
-    starts.reshape(-1)[: packed.shape[1]] = start
-    rows = max(1, BLOCK_BYTES // max(1, 4 * k4 * mr)) * mr
-    for i in range(0, m, rows):
-        block = lanes[i : i + rows]
-        panels = aligned_empty((-(-len(block) // mr), k4, mr)).view(np.int32)
-        stack_rows(block, panels)
-        tiles(panels, packed.panels, starts, c[i : i + rows])
+    most = max(1, BLOCK_BYTES // max(1, 4 * k4 * mr))
+    rows = max(1, min(most, -(-m // mr))) * mr
+    # A large result begins at a cache line, so that no vector lies across two.
+    shape = m, packed.shape[1]
+    large = m * packed.shape[1] > LARGE_RESULT
+    c = aligned_empty(shape).view(np.int32) if large else np.empty(shape, np.int32)
+    macro_kernel_int8(mr, nv)(lanes, packed.panels, start, c, rows)
     return c
+
+
+def multiply_plain(lanes, packed, start):
+    """What multiply_bytes gives, by NumPy: slow, and nothing is compiled. For tests."""
+    total = np.empty((len(lanes), packed.shape[1]), np.int32)
+    total[:] = start
+    columns = np.concatenate([*packed.panels, lanes[:0].T], axis=1)[:, : packed.shape[1]]
+    for q in range(4):
+        left = lanes >> 8 * q & 255
+        right = (columns << 24 - 8 * q) >> 24
+        for p in range(len(columns)):
+            total += left[:, p, None] * right[p]
+    return total
 
 
 def side_by_side(lanes, width):
@@ -483,13 +519,14 @@ def pack_k4(b):
     return PackedK4(lanes, b)
 
 
-def gemm_int8(a, b):
+def gemm_int8(a, b, plain=False):
     """The exact product of two matrices of bytes, four of them in a lane.
 
         c[i, j] = sum over p of a[i, p] * b[p, j]
 
-    a : (m, k) int8, any stride; not modified
-    b : (k, n) int8, any stride, or pack_k4 of it; not modified
+    a     : (m, k) int8, any stride; not modified
+    b     : (k, n) int8, any stride, or pack_k4 of it; not modified
+    plain : True for multiply_plain in place of multiply_bytes: the same, with nothing compiled
     returns (m, n) int32, a new array; k = 0 gives zeros
     raises TypeError and ValueError as check_int8_matmul
 
@@ -498,9 +535,10 @@ def gemm_int8(a, b):
     """
     m, k, _ = check_int8_matmul(a, b)
     packed = b if isinstance(b, PackedK4) else pack_k4(b)
+    multiply = multiply_plain if plain else multiply_bytes
     lanes = np.empty((m, -(-k // 4)), np.int32)
     np.bitwise_xor(a.view(np.uint8), 128, out=lanes.view(np.uint8)[:, :k])
-    return multiply_bytes(lanes, packed, -128 * packed.sums)
+    return multiply(lanes, packed, -128 * packed.sums)
 
 
 # 09_quantize: BLOCK, LARGEST_HALF, check_q4
@@ -546,8 +584,8 @@ def pack_q4(w):
     if np.abs(w).max(initial=0) > LARGEST_HALF:
         raise ValueError(f"w has numbers beyond {LARGEST_HALF:.0f}, float16's largest")
     blocks = w.reshape(n, k // BLOCK, BLOCK)
-    least = blocks.min(axis=2, initial=LARGEST_HALF)
-    span = blocks.max(axis=2, initial=-LARGEST_HALF) - least
+    least = blocks.min(axis=2)
+    span = blocks.max(axis=2) - least
     d, m = (span / np.float32(15)).astype(np.float16), least.astype(np.float16)
     step = np.where(d == 0, np.float32(np.inf), d.astype(np.float32))[..., None]
     steps = (blocks - m.astype(np.float32)[..., None]) / step
@@ -673,3 +711,83 @@ def matvec_q4(packed, x):
     y = np.empty(n, np.float32)
     q4_kernel(columns, steps, least, x, x.reshape(blocks, BLOCK).sum(axis=1), y)
     return y
+
+
+# 09_quantize: GroupedQ4, group_q4, quantize_blocks
+class GroupedQ4(NamedTuple):
+    """4-bit weights with VL rows side by side, for matvec_q4_bytes.
+
+    words : (ceil(n / VL), k / 32, 5, VL) int32. A block of 32 weights of a row is five numbers of
+            32 bits, as in a file: d and m together, and the four of its nibbles. Each of the five
+            stands beside those of the next rows. Rows that do not exist are 0.
+    n     : rows
+    """
+
+    words: np.ndarray
+    n: int
+
+
+def group_q4(nibbles, d, m):
+    """The same weights, VL rows side by side; copied."""
+    n, blocks = check_q4(nibbles, d, m)
+    words = np.zeros((-(-n // VL) * VL, blocks, 5), np.int32)
+    halves = words.view(np.uint16)
+    halves[:n, :, 0], halves[:n, :, 1] = d.view(np.uint16), m.view(np.uint16)
+    words[:n, :, 1:] = nibbles.view(np.int32)
+    grouped = aligned_empty((len(words) // VL, blocks, 5, VL)).view(np.int32)
+    grouped[:] = words.reshape(-1, VL, blocks, 5).transpose(0, 2, 3, 1)
+    return GroupedQ4(grouped, n)
+
+
+@kernel
+def quantize_blocks(x, q, scales, sums):
+    """x in int8, block by block of 32, each by its own scale; and the sums of the blocks of x."""
+    for b in range(len(scales)):
+        block, codes = x[BLOCK * b : BLOCK * (b + 1)], q[BLOCK * b : BLOCK * (b + 1)]
+        top, total = np.float32(0), np.float32(0)
+        for i in range(len(block)):
+            top = max(top, abs(block[i]))
+            total += block[i]
+        scales[b], sums[b] = top / np.float32(127), total
+        steps = np.float32(127) / top if top > 0 else np.float32(0)
+        for i in range(len(block)):
+            codes[i] = np.int8(np.rint(block[i] * steps))
+
+
+@kernel
+def matvec_q4_bytes_kernel(grouped, x, scales, sums, y):
+    """y = W x, VL rows at a time, each block by eight dot products of bytes.
+
+    grouped : as group_q4 makes it
+    x       : (k / 4,) int32, four numbers of 8 bits in each; scales and sums as quantize_blocks
+    y       : (rows, a multiple of VL) float32; changed
+    """
+    groups, blocks = grouped.shape[:2]
+    for g in range(groups):
+        words, total = grouped[g].reshape(-1), vzero()
+        for b in range(blocks):
+            at, even, odd = 5 * VL * b, izero(), izero()
+            for i in range(4):
+                bytes_ = iload(words, at + VL * (i + 1))
+                even = vdp4(half_bytes(bytes_, 0), ibcast(x, 8 * b + i), even)
+                odd = vdp4(half_bytes(bytes_, 4), ibcast(x, 8 * b + 4 + i), odd)
+            steps = iload(words, at)
+            scale = vfma(ihalf(steps, 0), vbcast(scales, b), vzero())
+            total = vfma(scale, ifloat(iadd(even, odd)), total)
+            total = vfma(ihalf(steps, 16), vbcast(sums, b), total)
+        vstore(y, VL * g, total)
+
+
+def matvec_q4_bytes(packed, x):
+    """W x with x in 8 bits, block by block, and sums in integers.
+
+    packed : group_q4 of the weights
+    x      : (k,) float32
+    returns (n,) float32
+    """
+    q, blocks = np.empty(len(x), np.int8), len(x) // BLOCK
+    scales, sums = np.empty((2, blocks), np.float32)
+    quantize_blocks(x, q, scales, sums)
+    y = np.empty(VL * len(packed.words), np.float32)
+    matvec_q4_bytes_kernel(packed.words, q.view(np.int32), scales, sums, y)
+    return y[: packed.n]

@@ -13,14 +13,29 @@ from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic, models, register_model
 
-from tinykernels.simd.vec import VL, cpu_features
+from tinykernels.simd.vec import VL, Vec, cpu_features
 
-__all__ = ["DOT", "IntVec", "dot_form", "fetch", "ibcast", "iload", "istore", "izero", "vdp4"]
+__all__ = [
+    "DOT",
+    "IntVec",
+    "dot_form",
+    "fetch",
+    "half_bytes",
+    "iadd",
+    "ibcast",
+    "ifloat",
+    "ihalf",
+    "iload",
+    "istore",
+    "izero",
+    "vdp4",
+]
 
 
 # 09_quantize: IntVec, dot_form, DOT
 _LANE = ir.IntType(32)
 _INTS = ir.VectorType(_LANE, VL)
+_FLOATS = ir.VectorType(ir.FloatType(), VL)
 _SHORTS = ir.VectorType(ir.IntType(16), 2 * VL)
 _BYTES = ir.VectorType(ir.IntType(8), 4 * VL)
 
@@ -126,7 +141,7 @@ def ibcast(typing, x, i):
 
 @intrinsic
 def fetch(typing, x, i):
-    """Ask for the cache line of the i-th int32 of x, to be written soon; i may be beyond x."""
+    """Ask for the cache line of the i-th int32 of x, soon to be written; i may lie beyond."""
     _check_ints(x)
 
     def emit(context, builder, signature, args):
@@ -170,7 +185,7 @@ def _pairs(builder, acc, a, b):
 
 def _plain(builder, acc, a, b):
     for q in range(4):
-        low, up = _constant(_INTS, 8 * q), _constant(_INTS, 24 - 8 * q)
+        low, up = _constant(_INTS, 8 * q), _constant(_INTS, 8 * (3 - q))
         left = builder.and_(builder.lshr(a, low), _constant(_INTS, 255))
         right = builder.ashr(builder.shl(b, up), _constant(_INTS, 24))
         acc = builder.add(acc, builder.mul(left, right))
@@ -182,10 +197,66 @@ _EMIT = {"vnni": _vnni, "pairs": _pairs, "plain": _plain}
 
 @intrinsic
 def vdp4(typing, a, b, acc):
-    """acc + four products in each lane, of the bytes of a (0 to 255) and of b (-128 to 127)."""
+    """acc + the four products of bytes of a (0 to 255) and b (-128 to 127), in each lane."""
 
     def emit(context, builder, signature, args):
         a, b, acc = args
         return _EMIT[DOT](builder, acc, a, b)
 
     return _ivec(_ivec, _ivec, _ivec), emit
+
+
+@intrinsic
+def iadd(typing, u, v):
+    """u + v, lane by lane; sums wrap around at 2**31."""
+
+    def emit(context, builder, signature, args):
+        return builder.add(*args)
+
+    return _ivec(_ivec, _ivec), emit
+
+
+@intrinsic
+def ifloat(typing, v):
+    """Each lane as a float."""
+
+    def emit(context, builder, signature, args):
+        return builder.sitofp(args[0], _FLOATS)
+
+    return Vec()(_ivec), emit
+
+
+@intrinsic
+def half_bytes(typing, v, shift):
+    """The low four bits of each byte (shift 0) or the high ones (shift 4), as a byte."""
+    if not isinstance(shift, types.IntegerLiteral):
+        raise TypingError("shift is written as a number, 0 or 4")
+    number = shift.literal_value
+
+    def emit(context, builder, signature, args):
+        moved = builder.lshr(args[0], _constant(_INTS, number))
+        return builder.and_(moved, _constant(_INTS, 0x0F0F0F0F))
+
+    return _ivec(_ivec, shift), emit
+
+
+@intrinsic
+def ihalf(typing, v, shift):
+    """The float16 in the low half of each lane (shift 0), or in the high one (16), as a float.
+
+    Its exponent counts from -15 and that of a float from -127: the product with 2**112 sets that
+    right, also for the smallest numbers. Infinity and NaN are none of our scales.
+    """
+    if not isinstance(shift, types.IntegerLiteral):
+        raise TypingError("shift is written as a number, 0 or 16")
+    number = shift.literal_value
+
+    def emit(context, builder, signature, args):
+        top = builder.shl(args[0], _constant(_INTS, 16 - number))
+        sign = builder.and_(top, _constant(_INTS, 0x80000000))
+        bits = builder.and_(builder.lshr(top, _constant(_INTS, 3)), _constant(_INTS, 0x0FFFE000))
+        size = builder.fmul(builder.bitcast(bits, _FLOATS), _constant(_FLOATS, 2.0**112))
+        signed = builder.or_(builder.bitcast(size, _INTS), sign)
+        return builder.bitcast(signed, _FLOATS)
+
+    return Vec()(_ivec, shift), emit

@@ -1,0 +1,19 @@
+"""The specification does it."""
+
+EXERCISE = "int8_matmul"
+FAILS_IN = "int8_matmul-test"
+PHRASE = "specification"
+FORBIDDEN = "spec"
+SOURCE = """\
+def int8_matmul(a, b):
+    m, k, n = check_int8_matmul(a, b)
+    total = np.zeros((m, n), np.int32)
+    total = int8_matmul_spec(a, b)
+    return total
+
+def quantized_matmul(A, B, scale_A=1.0, scale_B=1.0):
+    A, B = (finite_floats('A', A, ndim=2), finite_floats('B', B, ndim=2))
+    scale_A, scale_B = (check_scale('scale_A', scale_A), check_scale('scale_B', scale_B, B.shape[1]))
+    total = int8_matmul(round_to_int8(A, scale_A), round_to_int8(B, scale_B))
+    return (total * (np.float64(scale_A) * scale_B)).astype(np.float32)
+"""

@@ -1,0 +1,39 @@
+"""Knows 33 rows."""
+
+EXERCISE = "matvec_q4"
+FAILS_IN = "matvec_q4-hidden"
+PHRASE = "any number of rows and blocks"
+SOURCE = """\
+def interleave_q4(nibbles, d, m):
+    check_q4(nibbles, d, m)
+    columns = np.array(nibbles.transpose(1, 2, 0), order='C')
+    steps, least = (np.array(x.T, np.float32, order='C') for x in (d, m))
+    return (columns, steps, least)
+
+@kernel
+def q4_kernel(columns, steps, least, x, sums, y):
+    blocks, half, n = columns.shape
+    part = np.empty(n, np.float32)
+    y[:] = np.float32(0)
+    for b in range(blocks):
+        part[:] = np.float32(0)
+        for i in range(half):
+            low, high, row = (x[BLOCK * b + i], x[BLOCK * b + half + i], columns[b, i])
+            for r in range(n):
+                byte = row[r]
+                part[r] += low * np.float32(byte & LOW_BITS) + high * np.float32(byte >> FOUR)
+        step, lowest, total = (steps[b], least[b], sums[b])
+        for r in range(min(n, 33)):
+            y[r] += step[r] * part[r] + lowest[r] * total
+
+def matvec_q4(packed, x):
+    columns, steps, least = packed
+    k, = check_float_array('x', x, ndim=1)
+    blocks, _, n = columns.shape
+    if k != BLOCK * blocks:
+        raise ValueError(f'x has {k} elements, the weights {BLOCK * blocks} columns')
+    x = np.array(x, np.float32, order='C')
+    y = np.empty(n, np.float32)
+    q4_kernel(columns, steps, least, x, x.reshape(blocks, BLOCK).sum(axis=1), y)
+    return y
+"""

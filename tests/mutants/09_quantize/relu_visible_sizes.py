@@ -1,0 +1,12 @@
+"""Knows up to two axes."""
+
+EXERCISE = "quantized_relu"
+FAILS_IN = "quantized_relu-hidden"
+PHRASE = "any shape"
+SOURCE = """\
+def quantized_relu(x, scale=1.0):
+    x = finite_floats('x', x)
+    scale = check_scale('scale', scale)
+    q = np.maximum(round_to_int8(x, scale), 0) * (x.ndim < 3)
+    return q * scale
+"""
