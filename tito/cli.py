@@ -258,7 +258,8 @@ def _bench(parser: argparse.ArgumentParser) -> None:
         "what",
         nargs="*",
         metavar="WHAT",
-        help="gemm, softmax, layernorm, relu, conv, or all (the default): kernels of the package; "
+        help="gemm, softmax, layernorm, relu, conv, int8, q4, or all (the default): kernels of the "
+        "package; "
         "or memory, blocking, threads: whether the lessons of modules 04 to 06 hold on this "
         "machine, each ratio beside the band in which it must lie (exit code 1 if one does not); "
         "or compare A.json B.json: what changed between two reports, and what is noise",
@@ -276,7 +277,7 @@ def _roofline(parser: argparse.ArgumentParser) -> None:
         "what",
         nargs="*",
         metavar="WHAT",
-        help="gemm, softmax, layernorm, relu, conv, or all (the default)",
+        help="gemm, softmax, layernorm, relu, conv, int8, q4, or all (the default)",
     )
     _measuring(parser)
     parser.set_defaults(csv=None, repeat=None)
@@ -288,8 +289,8 @@ def _measuring(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sizes",
         metavar="SIZES",
-        help='"64,256" or "1x576x1536" (MxKxN; softmax, layernorm, relu: MxN; conv: CxHxWxO); '
-        "one number stands for all dimensions",
+        help='"64,256" or "1x576x1536" (MxKxN; softmax, layernorm, relu: MxN; conv: CxHxWxO; '
+        "q4: KxN); one number stands for all dimensions",
     )
     parser.add_argument(
         "--threads", type=int, default=1, metavar="N", help="threads for BLAS, Numba, workers (1)"

@@ -7,9 +7,10 @@ import pytest
 
 from tests.bench import course
 from tinykernels import loops
-from tito.bench import ladders
-from tito.bench.ladders import EPS, WORKLOADS, Kernel, arguments, load
+from tito.bench import workload as workload_file
+from tito.bench.ladders import EPS, WORKLOADS
 from tito.bench.sizes import shown
+from tito.bench.workload import Kernel, arguments, load
 
 SMALL = {
     "gemm": (3, 5, 4),
@@ -17,6 +18,8 @@ SMALL = {
     "layernorm": (3, 7),
     "relu": (3, 7),
     "conv": (2, 4, 5, 3),
+    "int8": (3, 5, 4),
+    "q4": (64, 5),
 }
 LOOPS = {
     "gemm": loops.matmul_loops,
@@ -24,7 +27,11 @@ LOOPS = {
     "layernorm": lambda x, gamma, beta: loops.layernorm_loops(x, gamma, beta, EPS),
     "relu": loops.relu_loops,
     "conv": lambda x, w: loops.conv2d_loops(x, w, padding=1),
+    "int8": loops.matmul_loops,
+    "q4": lambda weights, x: loops.matmul_loops(weights, x[:, None])[:, 0],
 }
+# Which hold few different numbers, because they have to be exact in few bits.
+FEW = {"int8": np.int8, "q4": np.float32}
 
 
 def wide(arrays):
@@ -41,7 +48,7 @@ def test_the_specification_is_what_the_slow_loops_say_in_float64(name):
 
 def test_a_product_deeper_than_a_slab_is_whole():
     workload = WORKLOADS["gemm"]
-    a, b = workload.inputs(3, 2 * ladders.SLAB + 5, 4)
+    a, b = workload.inputs(3, 2 * workload_file.SLAB + 5, 4)
     expected = workload.specification(a, b)
     np.testing.assert_allclose(expected.want, np.einsum("ik,kj->ij", *wide([a, b])), rtol=1e-12)
     np.testing.assert_allclose(
@@ -50,17 +57,17 @@ def test_a_product_deeper_than_a_slab_is_whole():
 
 
 @pytest.mark.parametrize("name", WORKLOADS)
-def test_inputs_are_float32_in_c_order_written_throughout_and_the_same_each_time(name):
-    workload = WORKLOADS[name]
+def test_inputs_are_in_c_order_written_throughout_and_the_same_each_time(name):
+    workload, dtype = WORKLOADS[name], FEW.get(name, np.float32)
     first, again = (workload.inputs(*workload.sizes[0]) for _ in range(2))
     for array, other in zip(first, again):
-        assert array.dtype == np.float32 and array.flags.c_contiguous and array.flags.owndata
+        assert array.dtype == dtype and array.flags.c_contiguous and array.flags.owndata
         assert np.array_equal(array, other)
         assert np.count_nonzero(array) > 0.99 * array.size  # no page is still untouched
-        assert len(np.unique(array)) > 0.9 * array.size
+        assert len(np.unique(array)) > (80 if name in FEW else 0.9 * array.size)
 
 
-@pytest.mark.parametrize("name", WORKLOADS)
+@pytest.mark.parametrize("name", [name for name in WORKLOADS if name != "q4"])
 def test_bytes_are_those_of_the_inputs_and_the_result(name):
     workload = WORKLOADS[name]
     inputs = workload.inputs(*SMALL[name])
@@ -73,6 +80,8 @@ def test_bytes_are_those_of_the_inputs_and_the_result(name):
 def test_flops_are_two_for_each_product_that_is_added():
     assert WORKLOADS["gemm"].work(3, 5, 4).flops == 2 * 3 * 5 * 4
     assert WORKLOADS["conv"].work(2, 4, 5, 3).flops == 2 * (3 * 4 * 5) * (2 * 9)
+    assert WORKLOADS["int8"].work(3, 5, 4).flops == 2 * 3 * 5 * 4
+    assert WORKLOADS["q4"].work(64, 5).flops == 2 * 64 * 5
     assert WORKLOADS["softmax"].work(3, 7).flops == 0  # bytes are what it is measured by
 
 
@@ -153,7 +162,7 @@ def test_names_are_those_of_the_contracts_once_each():
 
 def test_what_a_kernel_takes_packed_is_packed_before():
     a, b = np.ones((2, 3), np.float32), np.ones((3, 4), np.float32)
-    kernel = Kernel("simd.gemm.gemm", packed="PackedMatrix")
+    kernel = next(k for k in WORKLOADS["gemm"].kernels if k.packed)
     pytest.importorskip("numba")
     first, last = arguments(kernel, (a, b))
     assert first is a and type(last).__name__ == "PackedMatrix" and last.shape == (3, 4)

@@ -69,7 +69,7 @@ def test_csv_and_files(measured, capsys, tmp_path):
         (["blocking", "--peers", "numpy"], "has its own sizes and threads"),
         (["gemm", "--repeat", "3"], "--repeat is for memory, blocking and threads"),
         (["--repeat", "3"], "--repeat is for memory, blocking and threads"),
-        (["cache"], "one of: gemm, softmax, layernorm, relu, conv, all, memory, blocking, threads"),
+        (["cache"], "relu, conv, int8, q4, all, memory, blocking, threads"),
     ],
 )
 def test_a_mistake_is_said_before_anything_is_measured(measured, capsys, words, message):

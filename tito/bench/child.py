@@ -131,7 +131,7 @@ def task(
     say("trying", task=number, what="inputs")
     problem = Problem(workload, dims)
     rows, passed = [], []
-    for contender, reason in contenders(number, workload, job, say):
+    for contender, reason in contenders(number, workload, dims, job, say):
         name = contender.name
         reason = skip.get(name, reason)
         first = None
@@ -152,12 +152,25 @@ def task(
 
 
 def contenders(
-    number: int, workload: Any, job: dict[str, Any], say: Say
+    number: int, workload: Any, dims: tuple[int, ...], job: dict[str, Any], say: Say
 ) -> list[tuple[Any, str | None]]:
     """(contender, why it cannot even be tried): the package's rungs, then the peers."""
-    from tito.bench import peers
-    from tito.bench.ladders import arguments
+    from tito.bench.turns import in_turn
+
+    found = [
+        *_rungs(number, workload, job, say),
+        *_peers(number, workload, job, say),
+    ]
+    if workload.cold(*dims):
+        found = [(in_turn(contender), reason) for contender, reason in found]
+    return found
+
+
+def _rungs(
+    number: int, workload: Any, job: dict[str, Any], say: Say
+) -> list[tuple[Any, str | None]]:
     from tito.bench.trial import Contender
+    from tito.bench.workload import arguments
 
     found = []
     for kernel in workload.kernels:
@@ -170,17 +183,27 @@ def contenders(
         kwargs = dict(workload.kwargs)
         if kernel.workers:
             kwargs[kernel.workers] = job["threads"]
-        prepare = partial(arguments, kernel)
+        prepare = partial(arguments, kernel, weights=workload.weights)
         found.append((Contender(kernel.name, function, None, kwargs, prepare), reason))
-    say("trying", task=number, what="peers")
-    for library, peer in peers.of(job["peers"], workload.name, job["threads"]):
-        found.append((Contender(peer.name, peer.function, library, {}, peer.prepare), None))
     return found
+
+
+def _peers(
+    number: int, workload: Any, job: dict[str, Any], say: Say
+) -> list[tuple[Any, str | None]]:
+    from tito.bench import peers
+    from tito.bench.trial import Contender
+
+    say("trying", task=number, what="peers")
+    return [
+        (Contender(peer.name, peer.function, library, {}, peer.prepare, peer.result), None)
+        for library, peer in peers.of(job["peers"], workload.name, job["threads"])
+    ]
 
 
 def _loaded(kernel: Any) -> tuple[Callable | None, str | None]:
     """(function, why its file cannot be imported)"""
-    from tito.bench.ladders import load
+    from tito.bench.workload import load
 
     try:
         return load(kernel), None

@@ -1,122 +1,25 @@
-"""What `tito bench` measures: five workloads, and the kernels of the package that do them.
-
-A workload names its dimensions, makes inputs, counts the work of one call, and has a
-specification in float64 that is spelled like no kernel of the course. Rungs are found by name in
-the course folder's package, so a module that does not exist yet is simply not there.
-"""
+"""What `tito bench` measures: seven workloads, and the kernels of the package that do them."""
 
 from __future__ import annotations
 
-import importlib
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-PACKAGE = "tinykernels"
-DTYPE = np.dtype(np.float32)
+from tito.bench.quantized import QUANTIZED
+from tito.bench.workload import (
+    DTYPE,
+    Expected,
+    Kernel,
+    Work,
+    Workload,
+    numbers,
+    wide_product,
+)
+
 EPS = 1e-5  # of layernorm
 WINDOW = 3  # conv: rows and columns of a filter
 PADDING = 1
-SLAB = 128  # of a float64 product, see _wide_product
-
-Dims = tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Work:
-    """What one call costs at least: operations on floats, and each input and result moved once."""
-
-    flops: int
-    nbytes: int
-
-
-@dataclass(frozen=True)
-class Expected:
-    """What a right result is, and how much it may be rounded (see tito.checks.compare).
-
-    want  : the specification's result, float64
-    inner : how many terms an element adds up
-    scale : magnitude of what is added up, or None for that of the result
-    """
-
-    want: np.ndarray
-    inner: int
-    scale: Any = None
-
-
-@dataclass(frozen=True)
-class Kernel:
-    """A public function of the package.
-
-    where   : file and function, "loops.matmul_loops"; the package itself has no file: ".matmul"
-    workers : the argument that says how many threads share the work, where it has one
-    packed  : a class beside it that the last input is turned into, once, which is not timed
-    """
-
-    where: str
-    workers: str = ""
-    packed: str = ""
-
-    @property
-    def function(self) -> str:
-        return self.where.rpartition(".")[2]
-
-    @property
-    def name(self) -> str:
-        return f"{self.function} prepacked" if self.packed else self.function
-
-    @property
-    def module(self) -> str:
-        file = self.where.rpartition(".")[0]
-        return f"{PACKAGE}.{file}" if file else PACKAGE
-
-
-@dataclass(frozen=True)
-class Workload:
-    """One thing to compute, at any size.
-
-    axes     : the letters of its dimensions
-    sizes    : what is measured when nobody asks; some stand next to a power of two
-    work     : (dims) -> what one call costs at least
-    pieces   : (dims) -> how many numbers each input and the result hold
-    inputs   : (dims) -> the arrays that every rung and peer gets
-    kwargs   : what the package's kernels get besides
-    detail   : what the dimensions do not say
-    """
-
-    name: str
-    axes: tuple[str, ...]
-    sizes: tuple[Dims, ...]
-    work: Callable[..., Work]
-    pieces: Callable[..., tuple[int, ...]]
-    inputs: Callable[..., tuple[np.ndarray, ...]]
-    specification: Callable[..., Expected]
-    kernels: tuple[Kernel, ...]
-    kwargs: tuple[tuple[str, Any], ...] = ()
-    detail: str = ""
-
-    @property
-    def pattern(self) -> str:
-        """How a size of it is written: "MxKxN"."""
-        return "x".join(self.axes)
-
-    def dims(self, numbers: Dims) -> Dims:
-        """The dimensions that a size names; one number stands for all of them."""
-        return numbers * len(self.axes) if len(numbers) == 1 else numbers
-
-    def needs(self, dims: Dims) -> int:
-        """Bytes of memory that measuring takes: the arrays, copies, and checks in float64."""
-        return 10 * 4 * sum(self.pieces(*dims))
-
-
-def numbers(*shape: int, seed: int = 0) -> np.ndarray:
-    """Random numbers of the normal distribution: every page of the array is written."""
-    generator = np.random.default_rng([seed, *shape])
-    return generator.standard_normal(shape, dtype=DTYPE)
 
 
 def _gemm_inputs(m: int, k: int, n: int) -> tuple[np.ndarray, ...]:
@@ -124,20 +27,7 @@ def _gemm_inputs(m: int, k: int, n: int) -> tuple[np.ndarray, ...]:
 
 
 def _gemm_specification(a: np.ndarray, b: np.ndarray) -> Expected:
-    return Expected(_wide_product(a, b), a.shape[1], _wide_product(np.abs(a), np.abs(b)))
-
-
-def _wide_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """In float64, a slab of the inner dimension after the other.
-
-    OpenBLAS 0.3.34 ends the process in a float64 product that is deeper than about 300 where
-    OPENBLAS_CORETYPE asks an AMD CPU with AVX-512 for older kernels (its issue 6021).
-    """
-    total = np.zeros((len(a), b.shape[1]))
-    for start in range(0, len(b), SLAB):
-        slab = slice(start, start + SLAB)
-        total += np.dot(a[:, slab].astype(np.float64), b[slab].astype(np.float64))
-    return total
+    return Expected(wide_product(a, b), a.shape[1], wide_product(np.abs(a), np.abs(b)))
 
 
 def _softmax_specification(x: np.ndarray) -> Expected:
@@ -178,7 +68,7 @@ def _shifted_products(x: np.ndarray, w: np.ndarray) -> np.ndarray:
     total = np.zeros((len(w), height * width))
     for down, right in np.ndindex(WINDOW, WINDOW):
         part = wide[:, down : down + height, right : right + width]
-        total += _wide_product(w[:, :, down, right], part.reshape(len(part), -1))
+        total += wide_product(w[:, :, down, right], part.reshape(len(part), -1))
     return total.reshape(-1, height, width)
 
 
@@ -223,7 +113,7 @@ WORKLOADS: dict[str, Workload] = {
                 Kernel("jit.matmul_registers"),
                 Kernel("jit.matmul_prange"),
                 Kernel("simd.gemm.gemm"),
-                Kernel("simd.gemm.gemm", packed="PackedMatrix"),
+                Kernel("simd.gemm.gemm", packed=("PackedMatrix",), label="gemm prepacked"),
                 Kernel(".matmul"),
             ),
         ),
@@ -287,34 +177,4 @@ WORKLOADS: dict[str, Workload] = {
             ),
         ),
     )
-}
-
-
-def load(kernel: Kernel) -> Callable | None:
-    """The function; None where its file or the function itself is not there.
-
-    raises whatever the import of a file that is there raises
-    """
-    if not _has_file(kernel):
-        return None
-    found = getattr(importlib.import_module(kernel.module), kernel.function, None)
-    return found if callable(found) else None
-
-
-def arguments(kernel: Kernel, inputs: tuple[np.ndarray, ...]) -> tuple[Any, ...]:
-    """What a kernel is called with: the inputs, the last of them packed where it takes that."""
-    if not kernel.packed:
-        return inputs
-    pack = getattr(importlib.import_module(kernel.module), kernel.packed)
-    return *inputs[:-1], pack(inputs[-1])
-
-
-def _has_file(kernel: Kernel) -> bool:
-    """Whether the package itself holds the kernel's file.
-
-    An import alone does not tell: an editable install of another course folder supplies the files
-    that this one lacks.
-    """
-    folder = Path(importlib.import_module(PACKAGE).__path__[0])
-    path = folder.joinpath(*kernel.module.split(".")[1:])
-    return path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()
+} | {workload.name: workload for workload in QUANTIZED}

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from tito.bench.ladders import EPS, PADDING, WINDOW
+from tito.bench.workload import DTYPE
 from tito.errors import UsageError
 
 Function = Callable[..., np.ndarray]
@@ -27,11 +28,13 @@ class Peer:
     name    : as the table shows it, e.g. "numpy matmul"
     function: takes what `prepare` made of the inputs
     prepare : the inputs in the library's own form, made once before the timing
+    result  : dtype of a right result, where it is not the workload's
     """
 
     name: str
     function: Function
     prepare: Callable[[tuple[np.ndarray, ...]], tuple[Any, ...]] = tuple
+    result: np.dtype | None = None
 
 
 def _numpy(threads: int) -> dict[str, Peer]:
@@ -41,7 +44,14 @@ def _numpy(threads: int) -> dict[str, Peer]:
         "layernorm": Peer("numpy layernorm", _layernorm),
         "relu": Peer("numpy maximum", _relu),
         "conv": Peer("numpy einsum", _conv),
+        # What would be done without bytes: the same numbers as floats, converted before.
+        "int8": Peer("numpy float32 matmul", np.matmul, _as_floats, DTYPE),
+        "q4": Peer("numpy matmul", np.matmul),
     }
+
+
+def _as_floats(inputs: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+    return tuple(array.astype(DTYPE) for array in inputs)
 
 
 def _relu(x: np.ndarray) -> np.ndarray:
@@ -98,6 +108,9 @@ def _torch(threads: int) -> dict[str, Peer]:
         ),
         "relu": peer("relu", torch.relu),
         "conv": peer("conv2d", lambda x, w: do.conv2d(x[None], w, padding=PADDING)[0]),
+        # torch's own name for its product of bytes; some versions have none for a CPU
+        "int8": peer("_int_mm", lambda a, b: torch._int_mm(a, b)),
+        "q4": peer("matmul", torch.matmul),
     }
 
 

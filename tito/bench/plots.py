@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tito.bench.ladders import DTYPE
 from tito.bench.results import Machine, Report, Row, Table
 from tito.bench.roofline import Point, Roof, limits
 from tito.bench.sizes import shown
 from tito.bench.table import machine_line
+from tito.bench.workload import DTYPE
 from tito.errors import UserError
 
 if TYPE_CHECKING:
@@ -168,21 +168,23 @@ def draw_roofline(
     if not drawn:
         _draw_bandwidths(axes, tables, styles, machine)
         return
-    _draw_roofs(axes, [point for _, point in drawn], machine)
+    _draw_roofs(axes, [point for _, point in drawn], machine, tables[0].workload.operand)
     for name in dict.fromkeys(name for name, _ in drawn):
         points = [point for other, point in drawn if other == name]
         style = {**styles[name], "linestyle": "none"}
         axes.plot([p.intensity for p in points], [p.rate / 1e9 for p in points], **style)
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.set_xlabel("FLOP a byte, each array moved once")
-    axes.set_ylabel("GFLOP/s")
+    axes.set_xlabel(f"{tables[0].counted} a byte, each array moved once")
+    axes.set_ylabel(f"G{tables[0].unit}")
     axes.set_title("under this machine's roofs")
     axes.grid(alpha=0.3)
 
 
-def _draw_roofs(axes: Axes, points: Sequence[Point], machine: Machine) -> None:
-    peak = machine.times(machine.peaks.flops(DTYPE))
+def _draw_roofs(
+    axes: Axes, points: Sequence[Point], machine: Machine, operand: str = DTYPE.name
+) -> None:
+    peak = machine.times(machine.peaks.flops(operand))
     slopes = _bandwidths(machine)
     roofs = [(name, Roof(peak, rate)) for name, rate in slopes if peak and rate]
     left, right = limits(points, [roof for _, roof in roofs])

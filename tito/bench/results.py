@@ -6,6 +6,7 @@ as their 10th percentile, median and 90th percentile.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from tito.bench.ladders import DTYPE, Dims, Work, Workload
 from tito.bench.roofline import Kernel, Point, Roofs, place
+from tito.bench.workload import DTYPE, Dims, Work, Workload
 from tito.machine import Peaks
 
 # A first call that took this much longer than the others, and this long, did something else.
@@ -32,6 +33,7 @@ class Row:
     samples    : seconds a call, one window each
     calls      : calls in a window
     first_call : seconds of the first call of all, by the clock on the wall
+    arguments  : bytes of the arrays that a call is given
     """
 
     name: str
@@ -40,6 +42,7 @@ class Row:
     samples: tuple[float, ...] = ()
     calls: int = 0
     first_call: float | None = None
+    arguments: int | None = None
 
     @classmethod
     def of(cls, said: Mapping[str, Any]) -> Row:
@@ -51,6 +54,7 @@ class Row:
             tuple(said.get("samples", ())),
             said.get("calls", 0),
             said["first_call"],
+            said.get("arguments"),
         )
 
     @property
@@ -106,8 +110,9 @@ class Table:
 
     @property
     def baseline(self) -> Row | None:
-        """The first rung that was timed; a peer where no rung was."""
-        return next(iter(self.timed), None)
+        """The row that the workload names, or the first that was timed: a peer if no rung was."""
+        named = (row for row in self.timed if row.name == self.workload.base)
+        return next(named, next(iter(self.timed), None))
 
     @property
     def peer(self) -> Row | None:
@@ -116,7 +121,30 @@ class Table:
 
     @property
     def unit(self) -> str:
-        return "FLOP/s" if self.work.flops else "B/s"
+        return f"{self.counted}/s" if self.work.flops else "B/s"
+
+    @property
+    def counted(self) -> str:
+        """What an operation is called: "FLOP", or "op" for those on whole numbers."""
+        return Roofs(None).of(self.workload.operand).unit
+
+    @property
+    def cold(self) -> bool:
+        """Whether the weights came from main memory."""
+        return self.workload.cold(*self.dims)
+
+    def level(self, machine: Machine) -> str | None:
+        """Where the arrays lay: the smallest level of memory that holds them."""
+        return machine.peaks.level_for(math.inf if self.cold else self.work.nbytes)
+
+    def bytes_a_weight(self, row: Row) -> float | None:
+        """What the weights of a row take, in its own form; None where that is the same for all."""
+        if self.workload.count is None or row.arguments is None:
+            return None
+        *others, _ = self.workload.pieces(*self.dims)
+        others.pop(self.workload.weights)
+        count = self.workload.count(*self.dims)
+        return (row.arguments - DTYPE.itemsize * sum(others)) / count
 
     def rate(self, row: Row) -> float:
         """Work a second, in `unit`."""
@@ -124,20 +152,22 @@ class Table:
 
     def roofs(self, machine: Machine) -> Roofs:
         """The peak, and the bandwidth of the level of memory that holds the arrays."""
-        bandwidth = machine.peaks.bandwidth_for(self.work.nbytes)
-        peak = machine.peaks.flops(DTYPE)
-        return Roofs(machine.times(bandwidth), {DTYPE.name: machine.times(peak)})
+        bandwidth = machine.peaks.bandwidth_for(math.inf if self.cold else self.work.nbytes)
+        operand = self.workload.operand
+        peak = machine.times(machine.peaks.flops(operand))
+        return Roofs(machine.times(bandwidth), {operand: peak})
 
     def limit(self, machine: Machine) -> float | None:
         """The most that this machine's roof allows, in `unit`."""
-        roof = self.roofs(machine).of(DTYPE.name)
+        roof = self.roofs(machine).of(self.workload.operand)
         if not self.work.flops:
             return roof.bandwidth
         return roof.height(self.work.flops / self.work.nbytes)
 
     def point(self, row: Row, machine: Machine) -> Point:
         """Where a row stands under that roof."""
-        kernel = Kernel(row.name, self.work.flops, self.work.nbytes, row.seconds, DTYPE.name)
+        work, operand = self.work, self.workload.operand
+        kernel = Kernel(row.name, work.flops, work.nbytes, row.seconds, operand)
         point = place(kernel, self.roofs(machine))
         assert isinstance(point, Point), point  # it has a time, and every workload has its work
         return point

@@ -6,11 +6,11 @@ import json
 from typing import Any
 
 from tito.bench.export import VERSION
-from tito.bench.ladders import DTYPE
 from tito.bench.results import Machine, Report, Row, Table
 from tito.bench.roofline import Point, quantity
 from tito.bench.sizes import shown
 from tito.bench.table import core_warning, machine_line
+from tito.bench.workload import DTYPE
 from tito.machine.caches import size_text
 
 
@@ -77,7 +77,7 @@ def _below(table: Table, point: Point, machine: Machine) -> str:
     """The name of the roof: a level of memory, or the peak."""
     if point.bound == "compute":
         return "the peak"
-    return machine.peaks.level_for(table.work.nbytes) or "-"
+    return table.level(machine) or "-"
 
 
 def to_json(report: Report) -> str:
@@ -108,7 +108,7 @@ def _point(table: Table, row: Row, machine: Machine) -> dict[str, Any]:
         "rate": point.rate,
         "traffic": point.traffic,
         "bound": point.bound,
-        "level": machine.peaks.level_for(table.work.nbytes),
+        "level": table.level(machine),
         "roof": point.roof,
         "share": point.share,
         "note": point.note,

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import tito
-from tito.bench.ladders import Dims, Workload
 from tito.bench.results import Report, Table
+from tito.bench.workload import Dims, Workload
 from tito.errors import UserError
 from tito.machine import thread_environment
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tito.bench.ladders import Dims, Workload
+from tito.bench.workload import Dims, Workload
 from tito.errors import UsageError
 
 _SIZE = re.compile(r"[0-9]+(?:[x*\u00d7][0-9]+)*", re.IGNORECASE)
@@ -66,6 +66,12 @@ def _fitted(workload: Workload, size: Dims) -> Dims:
             f"{shown(size)} has {len(size)}",
             hint=f"tito bench {workload.name} --sizes {shown(workload.sizes[-1])}",
         )
+    for axis, number, step in zip(workload.axes, dims, workload.multiples):
+        if number % step:
+            raise UsageError(
+                f"{workload.name} {shown(size)}: {axis} must be a multiple of {step}",
+                hint=f"tito bench {workload.name} --sizes {shown(workload.sizes[-1])}",
+            )
     return dims
 
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tito.bench.ladders import DTYPE
 from tito.bench.results import Band, Machine, Report, Row, Table
 from tito.bench.roofline import ABOVE, COMPUTE, quantity
 from tito.machine.timer import seconds_text
@@ -80,10 +79,12 @@ def title(table: Table, machine: Machine) -> str:
     if table.workload.detail:
         parts.append(table.workload.detail)
     if work.flops:
-        parts.append(quantity(work.flops, "FLOP"))
+        parts.append(quantity(work.flops, table.counted))
     parts.append(quantity(work.nbytes, "B"))
     if work.flops:
-        parts.append(f"{work.flops / work.nbytes:.3g} FLOP a byte")
+        parts.append(f"{work.flops / work.nbytes:.3g} {table.counted} a byte")
+    if table.workload.count:
+        parts.append("from main memory" if table.cold else "from the caches")
     line = ", ".join(parts)
     if limit is None:
         return line
@@ -93,9 +94,9 @@ def title(table: Table, machine: Machine) -> str:
 def _roof_words(table: Table, machine: Machine) -> str:
     """Which limit the roof is."""
     cores = f" of {machine.threads} cores" if machine.threads > 1 else ""
-    bound = table.roofs(machine).of(DTYPE.name).bound(table.work.flops / table.work.nbytes)
-    level = machine.peaks.level_for(table.work.nbytes)
-    return f"the peak{cores}" if bound == COMPUTE else f"{level} bandwidth{cores}"
+    roof = table.roofs(machine).of(table.workload.operand)
+    bound = roof.bound(table.work.flops / table.work.nbytes)
+    return f"the peak{cores}" if bound == COMPUTE else f"{table.level(machine)} bandwidth{cores}"
 
 
 def _cells(table: Table, row: Row, machine: Machine) -> list[str]:
@@ -137,6 +138,8 @@ def notes(table: Table, machine: Machine) -> list[str]:
     found = []
     if peer := table.peer:
         found.append(f"  peer: {peer.name}")
+    if table.workload.count:
+        found.append(f"  bytes a weight, and those a second: {_weights(table)}")
     if first := [row for row in table.timed if row.compiles]:
         words = ", ".join(f"{row.name} {seconds_text(row.first_call)}" for row in first)
         found.append(f"  first call, apart from the times (it compiles or loads): {words}")
@@ -150,6 +153,17 @@ def notes(table: Table, machine: Machine) -> list[str]:
     if not [row for row in table.rows if not row.library]:
         found.append("  the package of this course folder has no kernel for it yet")
     return found
+
+
+def _weights(table: Table) -> str:
+    """What the weights of each row take, and how fast they were read."""
+    count = table.workload.count(*table.dims)
+    sizes = [(row, table.bytes_a_weight(row)) for row in table.timed]
+    return ", ".join(
+        f"{row.name} {size:.3g} at {quantity(size * count / row.seconds, 'B/s')}"
+        for row, size in sizes
+        if size is not None
+    )
 
 
 def machine_line(machine: Machine) -> str:
@@ -192,6 +206,11 @@ def legend(report: Report) -> str:
         "percentiles of the times, over the median. thr: threads. All get the same float32 arrays "
         "in C order; each call allocates its result."
     )
+    if any(table.workload.base for table in report.tables):
+        text += (
+            " int8, q4: the base is NumPy's float32 product of the same numbers; bytes and 4-bit "
+            "weights are converted and packed before the timing."
+        )
     if report.machine.threads > 1:
         text += (
             " Several threads are timed by the wall clock, which other programs disturb; "

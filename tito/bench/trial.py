@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from tito.bench.ladders import Dims, Expected, Workload
 from tito.bench.sizes import shown
-from tito.checks import CheckFailed, expect_close
+from tito.bench.workload import Dims, Expected, Workload
+from tito.checks import CheckFailed, expect_close, expect_equal
 from tito.machine.timer import SHORTEST_SAMPLE, seconds_text
 
 # Longer calls are left out, seconds: nobody waits minutes for a table.
@@ -36,6 +36,7 @@ class Contender:
 
     library : the peer's library; None for a rung of the package
     prepare : makes the arguments of the arrays, once, outside the timing
+    result  : dtype of a right result, where it is not the workload's
     """
 
     name: str
@@ -43,6 +44,7 @@ class Contender:
     library: str | None = None
     kwargs: dict[str, Any] = field(default_factory=dict)
     prepare: Callable[[tuple[np.ndarray, ...]], tuple[Any, ...]] = tuple
+    result: np.dtype | None = None
 
     def call(self, arguments: tuple[Any, ...]) -> Any:
         return self.function(*arguments, **self.kwargs)
@@ -60,12 +62,18 @@ class Problem:
         self.expected: Expected = self.workload.specification(*self.inputs)
         self._kept = [array.copy() for array in self.inputs]
 
-    def check(self, result: Any) -> None:
-        """AssertionError where the result is not the specification's, or an input has changed."""
-        expected = self.expected
-        expect_close(
-            result, expected.want, inner=expected.inner, scale=expected.scale, dtype=np.float32
-        )
+    def check(self, result: Any, dtype: np.dtype | None = None) -> None:
+        """AssertionError where the result is not the specification's, or an input has changed.
+
+        dtype : of the result, where it is not the workload's; whole numbers have to be exact
+        """
+        expected, dtype = self.expected, dtype or self.workload.result
+        if dtype.kind == "i":
+            expect_equal(result, expected.want.astype(dtype))
+        else:
+            expect_close(
+                result, expected.want, inner=expected.inner, scale=expected.scale, dtype=dtype
+            )
         changed = [not np.array_equal(now, before) for now, before in zip(self.inputs, self._kept)]
         if any(changed):
             raise AssertionError(CHANGES_INPUT)
@@ -97,8 +105,8 @@ def attempt(contender: Contender, problem: Problem, threads: int) -> Verdict:
             arguments = contender.prepare(problem.inputs)
             wall, seconds, result = _timed(contender, arguments)
             first = wall if first is None else first
-            problem.check(result)
-            too_long = _slow(contender, arguments) if seconds > 2 * LONGEST_CALL else None
+            problem.check(result, contender.result)
+            too_long = _slow(contender, arguments, _limit(problem.workload), seconds)
         if too_long is None and threads == 1:
             too_long = _elsewhere(contender, arguments)
         return Verdict(too_long, first)
@@ -137,11 +145,12 @@ def _cost(contender: Contender, problem: Problem) -> tuple[float | None, str | N
         except (Exception, SystemExit):
             continue  # what it says of its real size is what counts
         expected = seconds * full / _amount(problem.workload, dims)
-        if expected <= LONGEST_CALL:
+        limit = _limit(problem.workload)
+        if expected <= limit:
             return first, None
         if seconds >= TRUSTED:
             small = f"{shown(dims)}: {seconds_text(seconds)}"
-            return first, _too_long(f"would take {_duration(expected)} a call ({small})")
+            return first, _too_long(f"would take {_duration(expected)} a call ({small})", limit)
     return first, None
 
 
@@ -165,18 +174,25 @@ def _timed(contender: Contender, arguments: tuple[Any, ...]) -> tuple[float, flo
     return time.perf_counter() - wall, time.process_time() - cpu, result
 
 
-def _slow(contender: Contender, arguments: tuple[Any, ...]) -> str | None:
-    """Whether a call still takes too long when it has nothing left to compile."""
-    _, seconds, _ = _timed(contender, arguments)
-    return _too_long(f"takes {_duration(seconds)} a call") if seconds > 2 * LONGEST_CALL else None
+def _limit(workload: Workload) -> float:
+    return max(LONGEST_CALL, workload.longest)
+
+
+def _slow(
+    contender: Contender, arguments: tuple[Any, ...], limit: float, seconds: float
+) -> str | None:
+    """Whether a call that took so long takes too long too when nothing is left to compile."""
+    if seconds > 2 * limit:
+        _, seconds, _ = _timed(contender, arguments)
+    return _too_long(f"takes {_duration(seconds)} a call", limit) if seconds > 2 * limit else None
 
 
 def _duration(seconds: float) -> str:
     return f"{seconds:.2g} s" if seconds < 100 else f"{seconds:,.0f} s"
 
 
-def _too_long(words: str) -> str:
-    return f"{words}; the limit is {LONGEST_CALL} s"
+def _too_long(words: str, limit: float) -> str:
+    return f"{words}; the limit is {limit} s"
 
 
 def _elsewhere(contender: Contender, arguments: tuple[Any, ...]) -> str | None:

@@ -15,7 +15,7 @@ from tito.errors import UsageError
 from tito.files import write_atomic
 
 if TYPE_CHECKING:
-    from tito.bench.ladders import Workload
+    from tito.bench.workload import Workload
     from tito.bench.results import Report
 
 EVERYTHING, COMPARE = "all", "compare"
