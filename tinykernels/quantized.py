@@ -30,9 +30,9 @@ __all__ = [
     "BLOCK_BYTES",
     "FOUR",
     "LARGE_RESULT",
-    "LARGEST_HALF",
     "LOW_BITS",
     "LOW_TILE_INT8",
+    "MOST_HALF",
     "MOST_TERMS",
     "PANEL_INT8",
     "TILE_INT8",
@@ -189,7 +189,7 @@ def quantize(x, axis=None):
     scale = np.maximum(largest / np.float32(127), TINY)
     scale[largest == 0] = 1
     q = round_to_int8(x, scale)
-    return q, np.float32(scale.item()) if axis is None else scale.reshape(-1)
+    return q, np.float32(scale.item()) if axis is None else scale.ravel()
 
 
 def dequantize(q, scale, axis=None):
@@ -210,7 +210,7 @@ def dequantize(q, scale, axis=None):
     scale = check_scale("scale", scale, None if axis is None else shape[axis])
     if scale.ndim:
         along = [1] * q.ndim
-        along[axis] = -1
+        along[axis] = scale.size
         scale = scale.reshape(along)
     return q * scale
 
@@ -414,19 +414,23 @@ def macro_kernel_int8(mr, nv):
     @kernel
     def tiles(lanes, panels, start, c, rows):
         m, n = c.shape
-        k, flat = lanes.shape[1], c.reshape(-1)
+        k, flat, columns = lanes.shape[1], c.reshape(-1), panels.reshape(-1)
         stacks = np.empty((rows // mr, k, mr), np.int32)
+        stacked = stacks.reshape(-1)
         edge, first = np.empty(mr * nr, np.int32), np.empty(nr, np.int32)
         for top in range(0, m, rows):
             stack_rows(lanes[top : top + rows], stacks)
             for j in range(0, n, nr):
-                panel, wide = panels[j // nr].reshape(-1), min(nr, n - j)
-                first[:wide] = start[j : j + wide]
+                panel, wide = columns[j * k :], min(nr, n - j)
+                for s in range(wide):  # an assignment of slices takes seconds to compile
+                    first[s] = start[j + s]
                 for i in range(top, min(m, top + rows), mr):
-                    stack = stacks[(i - top) // mr].reshape(-1)
                     whole = i + mr <= m and wide == nr
-                    target, at, ldc = (flat, i * n + j, n) if whole else (edge, 0, nr)
-                    tile(stack, panel, k, first, target, at, ldc)
+                    if whole:
+                        target, at, ldc = flat, i * n + j, n
+                    else:
+                        target, at, ldc = edge, 0, nr
+                    tile(stacked[(i - top) * k :], panel, k, first, target, at, ldc)
                     if not whole:
                         for r in range(min(mr, m - i)):
                             for s in range(wide):
@@ -541,9 +545,9 @@ def gemm_int8(a, b, plain=False):
     return multiply(lanes, packed, -128 * packed.sums)
 
 
-# 09_quantize: BLOCK, LARGEST_HALF, check_q4
+# 09_quantize: BLOCK, MOST_HALF, check_q4
 BLOCK = 32  # weights that share a step and a minimum
-LARGEST_HALF = 65504.0  # the largest float16
+MOST_HALF = 65504.0  # the largest float16
 
 
 def check_q4(nibbles, d, m):
@@ -581,8 +585,8 @@ def pack_q4(w):
     n, k = w.shape
     if k % BLOCK:
         raise ValueError(f"w has {k} columns: a multiple of {BLOCK} needed")
-    if np.abs(w).max(initial=0) > LARGEST_HALF:
-        raise ValueError(f"w has numbers beyond {LARGEST_HALF:.0f}, float16's largest")
+    if np.abs(w).max(initial=0) > MOST_HALF:
+        raise ValueError(f"w has numbers beyond {MOST_HALF:.0f}, float16's largest")
     blocks = w.reshape(n, k // BLOCK, BLOCK)
     least = blocks.min(axis=2)
     span = blocks.max(axis=2) - least

@@ -9,8 +9,8 @@ def pack_q4(w):
     n, k = w.shape
     if k % BLOCK:
         raise ValueError(f'w has {k} columns: a multiple of {BLOCK} needed')
-    if np.abs(w).max(initial=0) > LARGEST_HALF:
-        w = np.clip(w, -LARGEST_HALF, LARGEST_HALF)
+    if np.abs(w).max(initial=0) > MOST_HALF:
+        w = np.clip(w, -MOST_HALF, MOST_HALF)
     blocks = w.reshape(n, k // BLOCK, BLOCK)
     least = blocks.min(axis=2)
     span = blocks.max(axis=2) - least

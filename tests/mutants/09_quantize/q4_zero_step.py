@@ -9,8 +9,8 @@ def pack_q4(w):
     n, k = w.shape
     if k % BLOCK:
         raise ValueError(f'w has {k} columns: a multiple of {BLOCK} needed')
-    if np.abs(w).max(initial=0) > LARGEST_HALF:
-        raise ValueError(f"w has numbers beyond {LARGEST_HALF:.0f}, float16's largest")
+    if np.abs(w).max(initial=0) > MOST_HALF:
+        raise ValueError(f"w has numbers beyond {MOST_HALF:.0f}, float16's largest")
     blocks = w.reshape(n, k // BLOCK, BLOCK)
     least = blocks.min(axis=2)
     span = blocks.max(axis=2) - least

@@ -19,7 +19,7 @@ def quantize(x, axis=None):
     scale = np.maximum(largest / np.float32(127), TINY)
     scale[largest == 0] = 1
     q = round_to_int8(x, scale)
-    return (q, np.float32(scale.item()) if axis is None else scale.reshape(-1))
+    return (q, np.float32(scale.item()) if axis is None else scale.ravel())
 
 def dequantize(q, scale, axis=None):
     shape = check_bytes('q', q)
@@ -28,7 +28,7 @@ def dequantize(q, scale, axis=None):
     scale = check_scale('scale', scale, None if axis is None else shape[axis])
     if scale.ndim:
         along = [1] * q.ndim
-        along[axis] = -1
+        along[axis] = scale.size
         scale = scale.reshape(along)
     return q * scale
 """

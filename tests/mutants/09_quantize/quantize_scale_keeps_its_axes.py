@@ -28,7 +28,7 @@ def dequantize(q, scale, axis=None):
     scale = check_scale('scale', scale, None if axis is None else shape[axis])
     if scale.ndim:
         along = [1] * q.ndim
-        along[axis] = -1
+        along[axis] = scale.size
         scale = scale.reshape(along)
     return q * scale
 """
