@@ -109,7 +109,7 @@ def check_scale(name, scale, count=None):
         raise TypeError(f"{name} must be a number, not {scale!r}")
     if values.shape not in ((), (count,)):
         wanted = "a number" if count is None else f"a number or an array of {count}"
-        raise ValueError(f"{name} has shape {values.shape}: {wanted} needed")
+        raise ValueError(f"the shape of {name} is {values.shape}: {wanted} needed")
     with np.errstate(over="ignore", under="ignore"):
         values = values.astype(np.float32)
     if not (np.isfinite(values) & (values > 0)).all():
@@ -144,7 +144,7 @@ def check_bytes(name, q, ndim=None, dtype=np.int8):
     if found != dtype:
         raise TypeError(f"{name} is {found}: {np.dtype(dtype)} needed")
     if q.ndim != ndim and (ndim is not None or q.ndim == 0):
-        raise ValueError(f"{name} has shape {q.shape}: {ndim or '1 or more'} axes needed")
+        raise ValueError(f"the shape of {name} is {q.shape}: {ndim or '1 or more'} axes needed")
     return q.shape
 
 
@@ -268,10 +268,9 @@ def check_int8_matmul(a, b):
     raises TypeError and ValueError as check_bytes, ValueError for inner sizes that differ or are
         larger than MOST_TERMS
     """
-    m, k = check_bytes("a", a, ndim=2)
-    inner, n = check_bytes("b", b, ndim=2)
+    (m, k), (inner, n) = check_bytes("a", a, ndim=2), check_bytes("b", b, ndim=2)
     if k != inner:
-        raise ValueError(f"a {a.shape} times b {b.shape}: the inner sizes {k} and {inner} differ")
+        raise ValueError(f"b has {inner} rows, but a has {k} columns: {a.shape} times {b.shape}")
     if k > MOST_TERMS:
         raise ValueError(f"{k} products of -128 * -128 may be 2^31: at most {MOST_TERMS} of them")
     return m, k, n
@@ -353,16 +352,18 @@ def ukernel_int8_source(mr, nv):
     C is written and never read: no other call adds to it, because the inner size is not cut into
     blocks. Its cache lines are asked for before the sums begin, so they are there at the end.
     """
-    sums = [(r, v) for r in range(mr) for v in range(nv)]
+    places = {(r, v): f"ic + {r} * ldc + {v * VL}" for r, v in np.ndindex(mr, nv)}
     lines = ["def ukernel(pa, pb, kc, start, c, ic, ldc):"]
-    lines += [f"    fetch(c, ic + {r} * ldc + {v * VL})" for r, v in sums]
-    lines += [f"    c{r}_{v} = iload(start, {v * VL})" for r, v in sums]
-    lines += ["    for p in range(kc):"]
-    lines += [f"        b{v} = iload(pb, {nv * VL} * p + {v * VL})" for v in range(nv)]
-    for r in range(mr):
-        lines += [f"        a = ibcast(pa, {mr} * p + {r})"]
-        lines += [f"        c{r}_{v} = vdp4(a, b{v}, c{r}_{v})" for v in range(nv)]
-    lines += [f"    istore(c, ic + {r} * ldc + {v * VL}, c{r}_{v})" for r, v in sums]
+    lines += [f"    fetch(c, {place})" for place in places.values()]
+    lines += [f"    s{r}_{v} = iload(start, {v * VL})" for r, v in places]
+    lines.append("    for p in range(kc):")
+    for v in range(nv):
+        lines.append(f"        b{v} = iload(pb, {v * VL} + {nv * VL} * p)")
+    for r, v in places:
+        if v == 0:
+            lines.append(f"        a = ibcast(pa, {mr} * p + {r})")
+        lines.append(f"        s{r}_{v} = vdp4(a, b{v}, s{r}_{v})")
+    lines += [f"    istore(c, {place}, s{r}_{v})" for (r, v), place in places.items()]
     return "\n".join(lines)
 
 
@@ -420,7 +421,8 @@ def macro_kernel_int8(mr, nv):
         edge, first = np.empty(mr * nr, np.int32), np.empty(nr, np.int32)
         for top in range(0, m, rows):
             stack_rows(lanes[top : top + rows], stacks)
-            for j in range(0, n, nr):
+            for t in range(len(panels)):
+                j = nr * t
                 panel, wide = columns[j * k :], min(nr, n - j)
                 for s in range(wide):  # an assignment of slices takes seconds to compile
                     first[s] = start[j + s]
@@ -432,9 +434,10 @@ def macro_kernel_int8(mr, nv):
                         target, at, ldc = edge, 0, nr
                     tile(stacked[(i - top) * k :], panel, k, first, target, at, ldc)
                     if not whole:
-                        for r in range(min(mr, m - i)):
-                            for s in range(wide):
-                                flat[(i + r) * n + j + s] = edge[r * nr + s]
+                        high = min(mr, m - i)
+                        for q in range(high * wide):
+                            r, s = divmod(q, wide)
+                            flat[(i + r) * n + j + s] = edge[r * nr + s]
 
     return tiles
 
@@ -560,7 +563,7 @@ def check_q4(nibbles, d, m):
         raise ValueError(f"nibbles has shape {nibbles.shape}: {BLOCK // 2} bytes a block needed")
     for name, x in (("d", d), ("m", m)):
         if check_bytes(name, x, ndim=2, dtype=np.float16) != (n, blocks):
-            raise ValueError(f"{name} has shape {x.shape}, nibbles {nibbles.shape}")
+            raise ValueError(f"the shape of {name} is {x.shape}, that of nibbles {nibbles.shape}")
     return n, blocks
 
 
