@@ -38,7 +38,7 @@ __all__ = [
 TILE = (8, 2) if REGISTERS == 32 else (6, 2)  # rows and vectors that fit into the registers
 
 
-MC, KC, NC = 192, 512, 4096  # rows of A, inner size and columns of B that are packed at a time
+MC, KC, NC = 256, 512, 4096  # rows of A, inner size and columns of B that are packed at a time
 # B is not packed for so many rows of A or fewer, nor where its floats stay in the second cache.
 IN_PLACE_ROWS, IN_PLACE_SIZE = 128, 512 * 512
 
@@ -76,8 +76,8 @@ def macro_kernel(mr, nv):
     def tiles(pa, pb, c, ic, ldc, m, n):
         k = pa.shape[1]
         edge = np.empty(mr * nr, np.float32)
-        for j in range(0, n, nr):
-            for i in range(0, m, mr):
+        for i in range(0, m, mr):
+            for j in range(0, n, nr):
                 place = ic + i * ldc + j
                 whole = i + mr <= m and j + nr <= n
                 if whole:
