@@ -1232,7 +1232,7 @@ def pack_a(a, mr, plain=False):
 
 
 # %% nbgrader={"grade": true, "grade_id": "pack-test", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
-sizes = ((3, 2 * VL, VL), (2, 7, 3), (5, 2 * VL + 1, VL), (1, 1, 4))
+sizes = ((3, 2 * VL, VL), (2, 7, 3), (5, 2 * VL + 1, VL), (3, VL + 1, VL + 1), (2 * VL + 3, 19, 8))
 for plain, (k, n, width) in product((True, False), sizes):
     b = ramp(k, n)
     want = panels_spec(b, width)
@@ -1265,7 +1265,8 @@ for plain, (k, n, width) in product((True, False), sizes):
 normal = rng("pack-hidden").standard_normal
 sizes = (
     (1, 9, 6),
-    (13, 4, 6),
+    (13, VL + 1, 6),
+    (27, VL, 8),
     (2 * VL, 3, 2 * VL),
     (4 * VL + 5, 6, 2 * VL),
     (8, 0, 4),
@@ -1341,6 +1342,23 @@ def tile_for(rows):
         return TILE
     fits = (REGISTERS - 1) // (rows + 1)
     return rows, min(fits, max(4, 8 // rows))
+
+
+def row_parts(m):
+    """(first row, rows, mr, nv) for m rows: whole tiles of mr rows each, then a lower tile.
+
+    >>> [(row, rows) for row, rows, mr, nv in row_parts(2 * TILE[0] + 1)] == [
+    ...     (0, 2 * TILE[0]),
+    ...     (2 * TILE[0], 1),
+    ... ]
+    True
+    """
+    row = 0
+    while row < m:
+        mr, nv = tile_for(m - row)
+        rows = (m - row) // mr * mr
+        yield row, rows, mr, nv
+        row += rows
 
 
 # %% nbgrader={"grade": false, "grade_id": "macro_kernel", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1686,7 +1704,7 @@ Packing B costs `k * n` copies and pays when B is used for many rows. A language
 - **In place.** The microkernel reads B where it lies. That is what `ldb` is for: the rows of the "panel" are now as far apart as the rows of B. A has few rows, so packing *it* costs nothing. Only the last, narrow panel of B is packed, since a vector may not reach over the end.
 - **Packed once.** The weights of a model do not change. `PackedMatrix(b)` packs them when they are loaded; `gemm(a, packed)` begins at once.
 
-`tile_for(rows)` says which tile is right for the rows that are left: 16 rows are two tiles of 8, and for 5 there is a tile of 5, so that no row of zeros is computed.
+`tile_for(rows)` says which tile is right for the rows that are left: 16 rows are two tiles of 8, and for 5 there is a tile of 5, so that no row of zeros is computed. `row_parts(m)` goes through m rows so.
 
 **Predict.** For 4 x 576 times 576 x 1536: how many times as fast is the product in place? And the packed one?
 """
@@ -1740,19 +1758,16 @@ def gemm_skinny(a, b, out=None):
     b = b if flat_rows(b) else np.array(b, order="C")
     b_memory, ldb = flat_rows(b)
     c_memory, ldc = flat_rows(c)
-    # Hint: while rows are left: tile_for, pack_a for as many of them as fill whole tiles, the
-    #       kernel above; macro_kernel and pack_b do the last n % nr columns. About 12 lines.
+    # Hint: for each of row_parts(m): pack_a, the kernel above, and for the last n % nr columns
+    #       macro_kernel with pack_b. About 9 lines.
     ### BEGIN SOLUTION
-    row = 0
-    while row < m:
-        mr, nv = tile_for(m - row)
-        rows, nr = (m - row) // mr * mr, nv * VL
+    for row, rows, mr, nv in row_parts(m):
+        nr = nv * VL
         pa, whole = pack_a(a[row : row + rows], mr), n - n % nr
         in_place_kernel(mr, nv)(pa, read_only(b_memory), ldb, c_memory, row * ldc, ldc, n)
         if whole < n:
             pb = pack_b(b[:, whole:], nr)
             macro_kernel(mr, nv)(pa, pb, c_memory, row * ldc + whole, ldc, rows, n - whole)
-        row += rows
     return finish(out, c)
     ### END SOLUTION
 
