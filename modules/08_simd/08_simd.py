@@ -83,7 +83,7 @@ take its place in a compiled kernel, where nobody looks.
 
 import functools
 import inspect
-from types import FunctionType
+from types import CellType, FunctionType
 
 import llvmlite.binding as llvm
 import numpy as np
@@ -104,11 +104,7 @@ def cpu_features():
         found = llvm.get_host_cpu_features()
     except RuntimeError:
         return set()
-    return {name for name, there in found.items() if there and _allowed(name)}
-
-
-def _allowed(name):
-    return config.ENABLE_AVX or not name.startswith("avx")
+    return {n for n, there in found.items() if there and (config.ENABLE_AVX or n[:3] != "avx")}
 
 
 def vector_unit(features):
@@ -303,10 +299,8 @@ def in_python(function):
     """The function with none of its kernels compiled, nor those that it calls.
 
     It gives the same, slowly, and a kernel that leaves its array raises an IndexError there.
-
-    >>> in_python(axpy_vec)(np.float32(2), np.ones(1, np.float32), np.ones(1, np.float32))
     """
-    copies = {}
+    spaces, copies = {}, {}
 
     def plain(value):
         inner = getattr(value, "py_func", value)
@@ -314,12 +308,21 @@ def in_python(function):
             inner = value.__wrapped__
         if not isinstance(inner, FunctionType) or "kernel" not in inner.__globals__:
             return value
-        names = copies.setdefault(id(inner.__globals__), {})
+        if inner not in copies:
+            copies[inner] = copied(inner)
+        return copies[inner]
+
+    def copied(inner):
+        names = spaces.setdefault(id(inner.__globals__), {})
+        cells = tuple(CellType() for _ in inner.__closure__ or ())
+        code, defaults = inner.__code__, inner.__defaults__
+        copies[inner] = FunctionType(code, names, inner.__name__, defaults, cells or None)
+        for cell, theirs in zip(cells, inner.__closure__ or ()):
+            cell.cell_contents = plain(theirs.cell_contents)
         if not names:
             names["kernel"] = lambda written: written
             names |= {n: plain(v) for n, v in inner.__globals__.items() if n != "kernel"}
-        code, defaults, closure = inner.__code__, inner.__defaults__, inner.__closure__
-        return FunctionType(code, names, inner.__name__, defaults, closure)
+        return copies[inner]
 
     return plain(function)
 
@@ -343,6 +346,10 @@ import linecache
 # %% jupyter={"source_hidden": true}
 #| export simd.packing
 import math
+
+from llvmlite import ir
+
+from tinykernels.simd.vec import compiles
 
 # %% jupyter={"source_hidden": true}
 # Given: what the tests and measurements below use.
@@ -1020,6 +1027,8 @@ The last panel may be narrower than the others. It is filled up with zeros: the 
 
 A needs the same the other way round: a panel of A holds `mr` *rows*, column after column. That is the panel of B's kind of the *transposed* matrix. So two little kernels do for all: `panels_from_rows` for a matrix whose rows lie together in memory, `panels_from_columns` for one whose columns do. Which of them is right is found out by the given `pack_a` and `pack_b`.
 
+Copying columns float by float is slow. The given `turn_columns` does it with vectors for most rows of a panel whose columns are all there, and returns how many rows it did; a loop does the rest.
+
 A matrix arrives here as a BLAS sees it: `x`, all its floats in a row, and `ld` (*leading dimension*), how many floats lie from the beginning of one line to that of the next.
 
 **Predict.** Which of the two copies is slower, for the same number of floats?
@@ -1076,6 +1085,69 @@ def read_only(memory):
     return memory
 
 
+def vzip_low(u, v):
+    """u[0], v[0], u[1], v[1], ... from the first halves of two vectors."""
+    return np.stack((u, v), axis=1).reshape(-1)[:VL]
+
+
+@compiles(vzip_low)
+def _(u, v):
+    return u(u, v), _zip_lanes(0)
+
+
+def vzip_high(u, v):
+    """The same from the second halves."""
+    return np.stack((u, v), axis=1).reshape(-1)[VL:]
+
+
+@compiles(vzip_high)
+def _(u, v):
+    return u(u, v), _zip_lanes(VL // 2)
+
+
+def _zip_lanes(first):
+    def emit(context, builder, signature, args):
+        lanes = [lane for i in range(first, first + VL // 2) for lane in (i, i + VL)]
+        return builder.shuffle_vector(*args, ir.Constant(ir.VectorType(ir.IntType(32), VL), lanes))
+
+    return emit
+
+
+@kernel
+def zip_halves(vectors):
+    """Eight vectors, the first four and the last four of them zipped: a step of a transposition."""
+    a, b, c, d, e, f, g, h = vectors
+    low = vzip_low(a, e), vzip_low(b, f), vzip_low(c, g), vzip_low(d, h)
+    high = vzip_high(a, e), vzip_high(b, f), vzip_high(c, g), vzip_high(d, h)
+    return low[0], high[0], low[1], high[1], low[2], high[2], low[3], high[3]
+
+
+@kernel
+def turn_columns(x, start, ld, panel):
+    """Fill the first rows of a panel, as many as whole vectors reach; returns how many that are.
+
+        panel[p, s] = x[start + ld * s + p]
+
+    It begins only panels that it can do: as wide as eight floats, or narrower by up to three where
+    a register holds eight.
+    """
+    k, width = panel.shape
+    if width != 8 and (VL != 8 or not 4 < width < 8):
+        return 0
+    # A row of a narrower panel is stored with floats too many; the next row comes over them.
+    stop = max(0, k - VL + (width == 8))
+    last, step = width - 1, width * VL // 8
+    f, g, h = ld * min(5, last), ld * min(6, last), ld * min(7, last)
+    for p in range(0, stop, VL):
+        i = start + p
+        upper = vload(x, i), vload(x, i + ld), vload(x, i + 2 * ld), vload(x, i + 3 * ld)
+        lower = vload(x, i + 4 * ld), vload(x, i + f), vload(x, i + g), vload(x, i + h)
+        rows = zip_halves(zip_halves(zip_halves(upper + lower)))
+        for r in range(8):
+            vstore(panel, p * width + r * step, rows[r])
+    return (stop + VL - 1) // VL * VL
+
+
 # %% nbgrader={"grade": false, "grade_id": "pack", "locked": false, "schema_version": 3, "solution": true, "task": false}
 #| export simd.packing
 #| writes: panels
@@ -1120,17 +1192,19 @@ def panels_from_columns(x, ld, n, panels):
     n      : columns
     panels : (ceil(n / width), k, width) contiguous, with anything in it; changed
     """
-    # Hint: column after column: a slice of x, whose floats go to panel[:, s]. About 9 lines.
+    # Hint: column after column: a slice of x, whose floats go to panel[:, s]; for a panel of
+    #       whole columns let turn_columns do the first rows. About 10 lines.
     ### BEGIN SOLUTION
     count, k, width = panels.shape
     for q in range(count):
         part = min(width, n - q * width)
         panel = panels[q]
         panel[:, part:] = np.float32(0)
+        done = turn_columns(x, ld * width * q, ld, panel) if part == width else 0
         for s in range(part):
             start = ld * (q * width + s)
             column = x[start : start + k]
-            for p in range(k):
+            for p in range(done, k):
                 panel[p, s] = column[p]
     ### END SOLUTION
 
@@ -1161,7 +1235,7 @@ def pack_a(a, mr, plain=False):
 
 
 # %% nbgrader={"grade": true, "grade_id": "pack-test", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
-sizes = ((3, 2 * VL, VL), (2, 7, 3), (5, 2 * VL + 1, VL), (1, 1, 4))
+sizes = ((3, 2 * VL, VL), (2, 7, 3), (5, 2 * VL + 1, VL), (3, VL + 1, VL + 1), (2 * VL + 3, 19, 8))
 for plain, (k, n, width) in product((True, False), sizes):
     b = ramp(k, n)
     want = panels_spec(b, width)
@@ -1194,7 +1268,8 @@ for plain, (k, n, width) in product((True, False), sizes):
 normal = rng("pack-hidden").standard_normal
 sizes = (
     (1, 9, 6),
-    (13, 4, 6),
+    (13, VL + 1, 6),
+    (27, VL, 8),
     (2 * VL, 3, 2 * VL),
     (4 * VL + 5, 6, 2 * VL),
     (8, 0, 4),
@@ -1213,7 +1288,8 @@ for plain in (True, False):
         want = panels_spec(x.T, VL)
         hint = f"A and B may be {name}; ld is not the number of columns"
         expect_equal(expect_unchanged(pack_a, x, VL, plain=plain), want, hint=hint)
-        expect_equal(expect_unchanged(pack_b, x.T, VL, plain=plain), want, hint=hint)
+        got = expect_unchanged(pack_b, x, 3, plain=plain)
+        expect_equal(got, panels_spec(x, 3), hint=hint)
 ### END HIDDEN TESTS
 
 # %% tags=["raises-exception"]
@@ -1236,7 +1312,7 @@ except NotImplementedError:
 """
 ## Exercise 5: all tiles of a block
 
-Packed panels on one side, a block of C on the other: the *macrokernel* walks over the tiles of C, in the outer loop over panels of B, in the inner one over panels of A. The panel of B stays in the cache nearest to the core while the panels of A go by.
+Packed panels on one side, a block of C on the other: the *macrokernel* walks over the tiles of C, in the outer loop over panels of A, in the inner one over panels of B. The panel of A stays in the cache nearest to the core while the panels of B go by.
 
 A tile at the edge may have fewer than `mr` rows or `nr` columns. The microkernel knows only whole ones, and a whole one would write over the neighbours. So at the edge it gets a little array of its own to add to, cleared before, and what belongs to C is added from there.
 
@@ -1254,7 +1330,7 @@ A tile at the edge may have fewer than `mr` rows or `nr` columns. The microkerne
 TILE = (8, 2) if REGISTERS == 32 else (6, 2)  # rows and vectors that fit into the registers
 
 
-MC, KC, NC = 192, 512, 4096  # rows of A, inner size and columns of B that are packed at a time
+MC, KC, NC = 256, 512, 4096  # rows of A, inner size and columns of B that are packed at a time
 # B is not packed for so many rows of A or fewer, nor where its floats stay in the second cache.
 IN_PLACE_ROWS, IN_PLACE_SIZE = 128, 512 * 512
 
@@ -1269,6 +1345,23 @@ def tile_for(rows):
         return TILE
     fits = (REGISTERS - 1) // (rows + 1)
     return rows, min(fits, max(4, 8 // rows))
+
+
+def row_parts(m):
+    """(first row, rows, mr, nv) for m rows: whole tiles of mr rows each, then a lower tile.
+
+    >>> [(row, rows) for row, rows, mr, nv in row_parts(2 * TILE[0] + 1)] == [
+    ...     (0, 2 * TILE[0]),
+    ...     (2 * TILE[0], 1),
+    ... ]
+    True
+    """
+    row = 0
+    while row < m:
+        mr, nv = tile_for(m - row)
+        rows = (m - row) // mr * mr
+        yield row, rows, mr, nv
+        row += rows
 
 
 # %% nbgrader={"grade": false, "grade_id": "macro_kernel", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1298,8 +1391,8 @@ def macro_kernel(mr, nv):
         ### BEGIN SOLUTION
         k = pa.shape[1]
         edge = np.empty(mr * nr, np.float32)
-        for j in range(0, n, nr):
-            for i in range(0, m, mr):
+        for i in range(0, m, mr):
+            for j in range(0, n, nr):
                 place = ic + i * ldc + j
                 whole = i + mr <= m and j + nr <= n
                 if whole:
@@ -1405,7 +1498,7 @@ sizes = {
 mr, nr = TILE[0], TILE[1] * VL
 parts = [
     ("block of B", "kc x nc", 4 * 512 * 4096 // 1024, BLUE, 3),
-    ("block of A", "mc x kc", 4 * 192 * 512 // 1024, ORANGE, 2),
+    ("block of A", "mc x kc", 4 * 256 * 512 // 1024, ORANGE, 2),
     ("panel of A", f"{mr} x kc", 4 * mr * 512 // 1024, GREEN, 1),
 ]
 figure, axes = plt.subplots(figsize=(7.5, 3.2), layout="constrained")
@@ -1433,7 +1526,7 @@ plt.show()
 
 Two given helpers do what every product needs around its loops: `begin` looks at the arguments and returns a cleared `c` whose rows lie together, `finish` brings it into the caller's `out`. `flat_rows(c)` gives the memory that the macrokernel wants.
 
-**Predict.** For 512 x 512 matrices with `mc = 192`, `kc = 512`, `nc = 4096`: how often is each float of A packed, how often each of B?
+**Predict.** For 512 x 512 matrices with `mc = 256`, `kc = 512`, `nc = 4096`: how often is each float of A packed, how often each of B?
 """
 
 
@@ -1506,47 +1599,51 @@ def blocked_in_python(a, b, **blocks):
 
 # %% nbgrader={"grade": true, "grade_id": "gemm_blocked-test", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
 sizes = ((1, 1, 1), (20, 7, 40), (33, 50, 70), (0, 3, 2), (2, 0, 3))
-for multiply, (m, k, n) in product((blocked_in_python, gemm_blocked), sizes):
-    a, b = ramp(m, k), ramp(k, n, seed=1)
-    want = product_spec(a, b)
-    last = (k - 1) // 20 * 20 if k else 0
-    causes = {
-        "only the last block of the inner dimension is there": lambda: product_spec(
-            a[:, last:], b[last:]
-        ),
-        "only the first block of the inner dimension is there": lambda: product_spec(
-            a[:, :20], b[:20]
-        ),
-    }
-    hint = "C is cleared once, in begin; each block adds its product at i * ldc + j"
-    got = expect_unchanged(multiply, a, b, mc=16, kc=20, nc=48)
-    expect_close(got, want.astype(np.float32), inner=k, likely=causes, hint=hint, allow_empty=True)
-a, b = ramp(20, 30), ramp(30, 40, seed=1)
-want, place = product_spec(a, b).astype(np.float32), np.full((20, 80), 7, np.float32)
-got = blocked_in_python(a, b, out=place[:, ::2])
-expect_close(got, want, inner=30, hint="out may have steps: begin and finish")
-got = gemm_blocked(a, b, out=place[:, ::2])
-expect_close(place[:, ::2].copy(), want, inner=30, hint="out may have steps: begin and finish")
-expect_equal(place[:, 1::2].copy(), np.full((20, 40), 7, np.float32), hint="only out changes")
-expect_raises(ValueError, gemm_blocked, a, b, mc=0, hint="check_count looks at mc, kc and nc")
-expect_raises(ValueError, gemm_blocked, a, a, hint="begin looks at the shapes")
+expect_raises(ValueError, gemm_blocked, ramp(2, 3), ramp(3, 2), mc=0, hint="check_count looks")
+expect_raises(ValueError, gemm_blocked, ramp(2, 3), ramp(2, 3), hint="begin looks at the shapes")
+for multiply in (blocked_in_python, gemm_blocked):
+    for m, k, n in sizes:
+        a, b = ramp(m, k), ramp(k, n, seed=1)
+        want = product_spec(a, b)
+        last = (k - 1) // 20 * 20 if k else 0
+        causes = {
+            "only the last block of the inner dimension is there": lambda: product_spec(
+                a[:, last:], b[last:]
+            ),
+            "only the first block of the inner dimension is there": lambda: product_spec(
+                a[:, :20], b[:20]
+            ),
+        }
+        got = expect_unchanged(multiply, a, b, mc=16, kc=20, nc=48)
+        hint = "C is cleared once, in begin; each block adds its product at i * ldc + j"
+        options = dict(inner=k, likely=causes, hint=hint, allow_empty=True)
+        expect_close(got, want.astype(np.float32), **options)
+    a, b = ramp(20, 30), ramp(30, 40, seed=1)
+    want, place = product_spec(a, b).astype(np.float32), np.full((20, 80), 7, np.float32)
+    got = multiply(a, b, out=place[:, ::2])
+    expect_close(place[:, ::2].copy(), want, inner=30, hint="out may have steps: begin and finish")
+    expect_close(got, want, inner=30, hint="what is returned is out: begin and finish")
+    expect_equal(place[:, 1::2].copy(), np.full((20, 40), 7, np.float32), hint="only out changes")
 
 # %% nbgrader={"grade": true, "grade_id": "gemm_blocked-hidden", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["hidden-tests", "raises-exception"]
 # 2 points, checked after hand-in
 ### BEGIN HIDDEN TESTS
 draw = rng("gemm_blocked-hidden")
-a, b = (draw.integers(-8, 9, shape).astype(np.float32) for shape in ((11, 14), (14, 35)))
-want = product_spec(a, b).astype(np.float32)
-for blocks in ({}, dict(mc=7, kc=5, nc=33), dict(mc=10**9, kc=4, nc=10**9)):
-    got = expect_unchanged(blocked_in_python, a, b, **blocks)
-    expect_equal(got, want, hint=f"blocks {blocks}: small whole numbers come out exactly")
-for m, k, n in ((37, 61, 83), (8, 16, 32), (1, 130, 5)):
+small = (11, 14, 35), (3, 59, 5)
+cases = [(blocked_in_python, *size, 5) for size in small]
+cases += [(gemm_blocked, *size, 13) for size in ((37, 61, 83), (8, 16, 32), (1, 130, 5))]
+for what in ({"kc": 2.0}, {"nc": True}, {"mc": "8"}):
+    one = np.ones((1, 1), np.float32)
+    expect_raises(TypeError, blocked_in_python, one, one, **what, hint=f"{what}: check_count")
+for multiply, m, k, n, kc in cases:
     a = draw.integers(-8, 9, (m, k)).astype(np.float32)
     b = draw.integers(-8, 9, (k, n)).astype(np.float32)
     want = product_spec(a, b).astype(np.float32)
-    for blocks in ({}, dict(mc=7, kc=13, nc=33), dict(mc=10**9, kc=64, nc=10**9), dict(mc=1, nc=1)):
-        got = expect_fresh(gemm_blocked, a, b, **blocks)
+    for blocks in ({}, dict(mc=7, kc=kc, nc=33), dict(mc=10**9, kc=4 * kc, nc=10**9)):
+        got = expect_fresh(multiply, a, b, **blocks)
         expect_equal(got, want, hint=f"blocks {blocks}: small whole numbers come out exactly")
+got = gemm_blocked(a, b, mc=1, nc=1)
+expect_equal(got, want, hint="blocks of one row and one column")
 normal = draw.standard_normal
 for name, a in layouts(normal((19, 23)).astype(np.float32)):
     b = normal((23, 21)).astype(np.float32)
@@ -1560,8 +1657,6 @@ got = gemm_blocked(b=a.T, a=b.T, out=out)
 expect_equal(got is out, True, hint="with out= the result is out itself; arguments by name")
 expect_close(out, want.T.copy(), inner=23, scale=np.float32(40), hint="out had other numbers in it")
 expect_raises(ValueError, gemm_blocked, a, b, out=out, hint="out of another shape: begin")
-for what in ({"kc": 2.0}, {"nc": True}, {"mc": "8"}):
-    expect_raises(TypeError, gemm_blocked, a, b, **what, hint=f"{what}: check_count")
 expect_raises(TypeError, gemm_blocked, a.astype(np.float64), b, hint="mixed dtypes: begin")
 ### END HIDDEN TESTS
 
@@ -1614,7 +1709,7 @@ Packing B costs `k * n` copies and pays when B is used for many rows. A language
 - **In place.** The microkernel reads B where it lies. That is what `ldb` is for: the rows of the "panel" are now as far apart as the rows of B. A has few rows, so packing *it* costs nothing. Only the last, narrow panel of B is packed, since a vector may not reach over the end.
 - **Packed once.** The weights of a model do not change. `PackedMatrix(b)` packs them when they are loaded; `gemm(a, packed)` begins at once.
 
-`tile_for(rows)` says which tile is right for the rows that are left: 16 rows are two tiles of 8, and for 5 there is a tile of 5, so that no row of zeros is computed.
+`tile_for(rows)` says which tile is right for the rows that are left: 16 rows are two tiles of 8, and for 5 there is a tile of 5, so that no row of zeros is computed. `row_parts(m)` goes through m rows so.
 
 **Predict.** For 4 x 576 times 576 x 1536: how many times as fast is the product in place? And the packed one?
 """
@@ -1668,19 +1763,16 @@ def gemm_skinny(a, b, out=None):
     b = b if flat_rows(b) else np.array(b, order="C")
     b_memory, ldb = flat_rows(b)
     c_memory, ldc = flat_rows(c)
-    # Hint: while rows are left: tile_for, pack_a for as many of them as fill whole tiles, the
-    #       kernel above; macro_kernel and pack_b do the last n % nr columns. About 12 lines.
+    # Hint: for each of row_parts(m): pack_a, the kernel above, and for the last n % nr columns
+    #       macro_kernel with pack_b. About 9 lines.
     ### BEGIN SOLUTION
-    row = 0
-    while row < m:
-        mr, nv = tile_for(m - row)
-        rows, nr = (m - row) // mr * mr, nv * VL
+    for row, rows, mr, nv in row_parts(m):
+        nr = nv * VL
         pa, whole = pack_a(a[row : row + rows], mr), n - n % nr
         in_place_kernel(mr, nv)(pa, read_only(b_memory), ldb, c_memory, row * ldc, ldc, n)
         if whole < n:
             pb = pack_b(b[:, whole:], nr)
             macro_kernel(mr, nv)(pa, pb, c_memory, row * ldc + whole, ldc, rows, n - whole)
-        row += rows
     return finish(out, c)
     ### END SOLUTION
 

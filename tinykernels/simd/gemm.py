@@ -29,6 +29,7 @@ __all__ = [
     "in_place_kernel",
     "macro_kernel",
     "multiply_panels",
+    "row_parts",
     "skinny_in_python",
     "tile_for",
 ]
@@ -38,7 +39,7 @@ __all__ = [
 TILE = (8, 2) if REGISTERS == 32 else (6, 2)  # rows and vectors that fit into the registers
 
 
-MC, KC, NC = 192, 512, 4096  # rows of A, inner size and columns of B that are packed at a time
+MC, KC, NC = 256, 512, 4096  # rows of A, inner size and columns of B that are packed at a time
 # B is not packed for so many rows of A or fewer, nor where its floats stay in the second cache.
 IN_PLACE_ROWS, IN_PLACE_SIZE = 128, 512 * 512
 
@@ -53,6 +54,23 @@ def tile_for(rows):
         return TILE
     fits = (REGISTERS - 1) // (rows + 1)
     return rows, min(fits, max(4, 8 // rows))
+
+
+def row_parts(m):
+    """(first row, rows, mr, nv) for m rows: whole tiles of mr rows each, then a lower tile.
+
+    >>> [(row, rows) for row, rows, mr, nv in row_parts(2 * TILE[0] + 1)] == [
+    ...     (0, 2 * TILE[0]),
+    ...     (2 * TILE[0], 1),
+    ... ]
+    True
+    """
+    row = 0
+    while row < m:
+        mr, nv = tile_for(m - row)
+        rows = (m - row) // mr * mr
+        yield row, rows, mr, nv
+        row += rows
 
 
 # 08_simd: macro_kernel
@@ -76,8 +94,8 @@ def macro_kernel(mr, nv):
     def tiles(pa, pb, c, ic, ldc, m, n):
         k = pa.shape[1]
         edge = np.empty(mr * nr, np.float32)
-        for j in range(0, n, nr):
-            for i in range(0, m, mr):
+        for i in range(0, m, mr):
+            for j in range(0, n, nr):
                 place = ic + i * ldc + j
                 whole = i + mr <= m and j + nr <= n
                 if whole:
@@ -204,16 +222,13 @@ def gemm_skinny(a, b, out=None):
     b = b if flat_rows(b) else np.array(b, order="C")
     b_memory, ldb = flat_rows(b)
     c_memory, ldc = flat_rows(c)
-    row = 0
-    while row < m:
-        mr, nv = tile_for(m - row)
-        rows, nr = (m - row) // mr * mr, nv * VL
+    for row, rows, mr, nv in row_parts(m):
+        nr = nv * VL
         pa, whole = pack_a(a[row : row + rows], mr), n - n % nr
         in_place_kernel(mr, nv)(pa, read_only(b_memory), ldb, c_memory, row * ldc, ldc, n)
         if whole < n:
             pb = pack_b(b[:, whole:], nr)
             macro_kernel(mr, nv)(pa, pb, c_memory, row * ldc + whole, ldc, rows, n - whole)
-        row += rows
     return finish(out, c)
 
 

@@ -4,9 +4,10 @@
 import math
 
 import numpy as np
+from llvmlite import ir
 
 from tinykernels.jit import kernel
-from tinykernels.simd.vec import VL, in_python, vload, vstore
+from tinykernels.simd.vec import VL, compiles, in_python, vload, vstore
 
 __all__ = [
     "aligned_empty",
@@ -16,6 +17,10 @@ __all__ = [
     "panels_from_columns",
     "panels_from_rows",
     "read_only",
+    "turn_columns",
+    "vzip_high",
+    "vzip_low",
+    "zip_halves",
 ]
 
 
@@ -49,6 +54,69 @@ def read_only(memory):
     """The view, for reading: Numba compiles one form of a kernel for all inputs."""
     memory.flags.writeable = False
     return memory
+
+
+def vzip_low(u, v):
+    """u[0], v[0], u[1], v[1], ... from the first halves of two vectors."""
+    return np.stack((u, v), axis=1).reshape(-1)[:VL]
+
+
+@compiles(vzip_low)
+def _(u, v):
+    return u(u, v), _zip_lanes(0)
+
+
+def vzip_high(u, v):
+    """The same from the second halves."""
+    return np.stack((u, v), axis=1).reshape(-1)[VL:]
+
+
+@compiles(vzip_high)
+def _(u, v):
+    return u(u, v), _zip_lanes(VL // 2)
+
+
+def _zip_lanes(first):
+    def emit(context, builder, signature, args):
+        lanes = [lane for i in range(first, first + VL // 2) for lane in (i, i + VL)]
+        return builder.shuffle_vector(*args, ir.Constant(ir.VectorType(ir.IntType(32), VL), lanes))
+
+    return emit
+
+
+@kernel
+def zip_halves(vectors):
+    """Eight vectors, the first four and the last four of them zipped: a step of a transposition."""
+    a, b, c, d, e, f, g, h = vectors
+    low = vzip_low(a, e), vzip_low(b, f), vzip_low(c, g), vzip_low(d, h)
+    high = vzip_high(a, e), vzip_high(b, f), vzip_high(c, g), vzip_high(d, h)
+    return low[0], high[0], low[1], high[1], low[2], high[2], low[3], high[3]
+
+
+@kernel
+def turn_columns(x, start, ld, panel):
+    """Fill the first rows of a panel, as many as whole vectors reach; returns how many that are.
+
+        panel[p, s] = x[start + ld * s + p]
+
+    It begins only panels that it can do: as wide as eight floats, or narrower by up to three where
+    a register holds eight.
+    """
+    k, width = panel.shape
+    if width != 8 and (VL != 8 or not 4 < width < 8):
+        return 0
+    # A row of a narrower panel is stored with floats too many; the next row comes over them.
+    stop = max(0, k - VL + (width == 8))
+    last, step = width - 1, width * VL // 8
+    f, g, h = ld * min(5, last), ld * min(6, last), ld * min(7, last)
+    for p in range(0, stop, VL):
+        i = start + p
+        upper = vload(x, i), vload(x, i + ld), vload(x, i + 2 * ld), vload(x, i + 3 * ld)
+        lower = vload(x, i + 4 * ld), vload(x, i + f), vload(x, i + g), vload(x, i + h)
+        rows = zip_halves(zip_halves(zip_halves(upper + lower)))
+        for r in range(8):
+            vstore(panel, p * width + r * step, rows[r])
+    return (stop + VL - 1) // VL * VL
 
 
 # 08_simd: pack
@@ -93,10 +161,11 @@ def panels_from_columns(x, ld, n, panels):
         part = min(width, n - q * width)
         panel = panels[q]
         panel[:, part:] = np.float32(0)
+        done = turn_columns(x, ld * width * q, ld, panel) if part == width else 0
         for s in range(part):
             start = ld * (q * width + s)
             column = x[start : start + k]
-            for p in range(k):
+            for p in range(done, k):
                 panel[p, s] = column[p]
 
 

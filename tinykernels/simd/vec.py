@@ -10,7 +10,7 @@ take its place in a compiled kernel, where nobody looks.
 
 import functools
 import inspect
-from types import FunctionType
+from types import CellType, FunctionType
 
 import llvmlite.binding as llvm
 import numpy as np
@@ -51,11 +51,7 @@ def cpu_features():
         found = llvm.get_host_cpu_features()
     except RuntimeError:
         return set()
-    return {name for name, there in found.items() if there and _allowed(name)}
-
-
-def _allowed(name):
-    return config.ENABLE_AVX or not name.startswith("avx")
+    return {n for n, there in found.items() if there and (config.ENABLE_AVX or n[:3] != "avx")}
 
 
 def vector_unit(features):
@@ -250,10 +246,8 @@ def in_python(function):
     """The function with none of its kernels compiled, nor those that it calls.
 
     It gives the same, slowly, and a kernel that leaves its array raises an IndexError there.
-
-    >>> in_python(axpy_vec)(np.float32(2), np.ones(1, np.float32), np.ones(1, np.float32))
     """
-    copies = {}
+    spaces, copies = {}, {}
 
     def plain(value):
         inner = getattr(value, "py_func", value)
@@ -261,12 +255,21 @@ def in_python(function):
             inner = value.__wrapped__
         if not isinstance(inner, FunctionType) or "kernel" not in inner.__globals__:
             return value
-        names = copies.setdefault(id(inner.__globals__), {})
+        if inner not in copies:
+            copies[inner] = copied(inner)
+        return copies[inner]
+
+    def copied(inner):
+        names = spaces.setdefault(id(inner.__globals__), {})
+        cells = tuple(CellType() for _ in inner.__closure__ or ())
+        code, defaults = inner.__code__, inner.__defaults__
+        copies[inner] = FunctionType(code, names, inner.__name__, defaults, cells or None)
+        for cell, theirs in zip(cells, inner.__closure__ or ()):
+            cell.cell_contents = plain(theirs.cell_contents)
         if not names:
             names["kernel"] = lambda written: written
             names |= {n: plain(v) for n, v in inner.__globals__.items() if n != "kernel"}
-        code, defaults, closure = inner.__code__, inner.__defaults__, inner.__closure__
-        return FunctionType(code, names, inner.__name__, defaults, closure)
+        return copies[inner]
 
     return plain(function)
 

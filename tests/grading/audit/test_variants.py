@@ -85,6 +85,16 @@ def test_zeros_go_into_what_the_function_writes():
     assert x.all() and not y.any(), "the function behind a compiled one"
 
 
+def test_zeros_come_from_a_function_that_a_function_makes():
+    source = (
+        "#| writes: y\ndef make(n):\n    ### BEGIN SOLUTION\n    def fill(x, y):\n"
+        "        y[:] = x + n\n        return x\n    return fill\n    ### END SOLUTION\n"
+    )
+    make = run(variants.returns_zeros(solution("make", source)))["make"]
+    x, y = np.ones(3), np.full(3, 7.0)
+    assert not make(1)(x, y).any() and not y.any() and x.all()
+
+
 def test_zeros_of_methods_leave_given_ones_alone():
     given = CLASS + "\n\nclass Given:\n    def seven(self):\n        return 7\n"
     names = run(variants.returns_zeros(solution("c", given)))

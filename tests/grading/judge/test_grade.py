@@ -541,6 +541,24 @@ def test_a_forbidden_route_in_the_package_takes_the_points(tmp_path):
         assert "fast of tinykernels.vectorized uses @" in cell.message
 
 
+def test_a_given_cell_may_make_functions_out_of_texts_and_a_students_may_not():
+    makes = "def made(text):\n    space = {}\n    exec(text, space)\n    return space['g']"
+    given = Cell("code", makes)
+    test = test_cell("dot-test", "assert dot(3.0, 2.0) == 6")
+    body = "#| forbid: blas\ndef dot(a, b):\n    return made('def g(x, y): return x * y')(a, b)"
+    nb = Notebook([given, solution("dot", body), test])
+    assert grade(nb, nb, limits=SHORT).points == 2
+    mine = Cell("code", makes.replace("space", "names"))
+    [cell] = grade(nb, Notebook([given, mine, *nb.cells[1:]]), limits=SHORT).cells
+    assert cell.points == 0 and "cell 2, line 3: exec(text, names)" in cell.message
+
+
+def test_the_line_told_is_the_students_not_that_of_a_given_helper_below_it():
+    given = "def item(x, i):\n    if i >= len(x):\n        raise IndexError(i)\n    return x[i]"
+    cell = one("def f(x):\n    return item(x, 9)", "assert f([1]) == 1", given)
+    assert cell.message == "IndexError: 9\n  in cell 2 (f0), line 2: return item(x, 9)"
+
+
 def test_the_time_of_a_hidden_test_tells_little():
     body = "import time\ndef clamp(x, low, high):\n    end = time.process_time() + 0.13\n"
     body += "    while time.process_time() < end: pass\n    return min(max(x, low), high)"

@@ -2,7 +2,7 @@
 
 EXERCISE = "gemm_blocked"
 FAILS_IN = "gemm_blocked-test"
-PHRASE = "C is cleared once, in begin"
+PHRASE = "a vector from float"
 SOURCE = """\
 def gemm_blocked(a, b, out=None, mc=MC, kc=KC, nc=NC):
     mc, kc, nc = (check_count('mc', mc), check_count('kc', kc), check_count('nc', nc))

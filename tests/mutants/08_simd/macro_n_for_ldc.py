@@ -12,8 +12,8 @@ def macro_kernel(mr, nv):
     def tiles(pa, pb, c, ic, ldc, m, n):
         k = pa.shape[1]
         edge = np.empty(mr * nr, np.float32)
-        for j in range(0, n, nr):
-            for i in range(0, m, mr):
+        for i in range(0, m, mr):
+            for j in range(0, n, nr):
                 place = ic + i * n + j
                 whole = i + mr <= m and j + nr <= n
                 if whole:

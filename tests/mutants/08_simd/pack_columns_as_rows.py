@@ -28,6 +28,7 @@ def panels_from_columns(x, ld, n, panels):
         part = min(width, n - q * width)
         panel = panels[q]
         panel[:, part:] = np.float32(0)
+        done = 0
         for s in range(part):
             for p in range(k):
                 panel[p, s] = x[(p * n + q * width + s) % x.size]

@@ -29,10 +29,11 @@ def panels_from_columns(x, ld, n, panels):
         part = min(width, n - q * width)
         panel = panels[q]
         panel[:, part:] = np.float32(0)
+        done = turn_columns(x, ld * width * q, ld, panel) if part == width else 0
         for s in range(part):
             start = ld * (q * width + s)
             column = x[start:start + k]
-            for p in range(k):
+            for p in range(done, k):
                 panel[p, s] = column[p]
 
 def _packed(x, width):

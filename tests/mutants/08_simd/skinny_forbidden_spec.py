@@ -23,16 +23,13 @@ def gemm_skinny(a, b, out=None):
     b_memory, ldb = flat_rows(b)
     c_memory, ldc = flat_rows(c)
     c[...] = product_spec(a, b)
-    row = m
-    while row < m:
-        mr, nv = tile_for(m - row)
-        rows, nr = ((m - row) // mr * mr, nv * VL)
+    for row, rows, mr, nv in row_parts(0):
+        nr = nv * VL
         pa, whole = (pack_a(a[row:row + rows], mr), n - n % nr)
         in_place_kernel(mr, nv)(pa, read_only(b_memory), ldb, c_memory, row * ldc, ldc, n)
         if whole < n:
             pb = pack_b(b[:, whole:], nr)
             macro_kernel(mr, nv)(pa, pb, c_memory, row * ldc + whole, ldc, rows, n - whole)
-        row += rows
     return finish(out, c)
 
 def skinny_in_python(a, b):

@@ -2,7 +2,7 @@
 
 EXERCISE = "ukernel_source"
 FAILS_IN = "ukernel_source-hidden"
-PHRASE = "exactly as many registers"
+PHRASE = "any tile that fits, any kc"
 SOURCE = """\
 def ukernel_source(mr, nv, registers=REGISTERS):
     nv = min(nv, 2)

@@ -124,6 +124,8 @@ def _too_few(master: Notebook, mutants: list[HandMade]) -> Iterator[str]:
 def _batches(parts: list[list[str]], mutants: list[HandMade]) -> list[list[HandMade]]:
     """The mutants in as few hand-ins as possible, at most one an exercise in each."""
     found = []
+    # A judge that has just read a master with these tests need not read another one.
+    mutants = sorted(mutants, key=lambda m: (m.forbidden is not None, m.fails_in))
     for part in parts:
         waiting = {one: [m for m in mutants if m.exercise == one] for one in part}
         while any(waiting.values()):

@@ -85,7 +85,8 @@ def returns_first_argument(cell: Cell) -> str:
 def returns_zeros(cell: Cell) -> str:
     """The reference, with every number of its results replaced by zero: the right shapes.
 
-    What it writes into its arguments (`#| writes:`) becomes zero too.
+    What it writes into its arguments (`#| writes:`) becomes zero too, and so does what a function
+    that it makes gives and writes.
     """
     directive = cell.directive("writes")
     writes = tuple(directive.words) if directive else ()
@@ -122,6 +123,8 @@ def _all_zero(function, writes):
             return slice(zero(value.start), zero(value.stop), zero(value.step))
         if isinstance(value, dict):
             return {key: zero(v) for key, v in value.items()}
+        if inspect.isfunction(value) or hasattr(value, "py_func"):
+            return _all_zero(value, writes)
         return "" if isinstance(value, str) else value
 
     @functools.wraps(function)

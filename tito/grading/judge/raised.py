@@ -85,7 +85,8 @@ class Raised:
             error = _build(kind, report)
         error.student_frames = report.frames
         if report.frames:
-            last = report.frames[-1]
+            theirs = [f for f in report.frames if not f.cell.startswith("given ")]
+            last = (theirs or report.frames)[-1]
             error.add_note(f"in {last.cell}, line {last.line}: {last.text}")
         if report.handle is not None and type(error) is kind:
             error.student_error = world.handle(report.handle, session)
