@@ -6,6 +6,7 @@ matplotlib is imported when something is drawn, never before.
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,6 @@ from tito.bench.results import Machine, Report, Row, Table
 from tito.bench.roofline import Point, Roof, limits
 from tito.bench.sizes import shown
 from tito.bench.table import machine_line
-from tito.bench.workload import DTYPE
 from tito.errors import UserError
 
 if TYPE_CHECKING:
@@ -168,7 +168,9 @@ def draw_roofline(
     if not drawn:
         _draw_bandwidths(axes, tables, styles, machine)
         return
-    _draw_roofs(axes, [point for _, point in drawn], machine, tables[0].workload.operand)
+    peak = tables[0].peak(machine)
+    if peak:
+        _draw_roofs(axes, [point for _, point in drawn], machine, peak)
     for name in dict.fromkeys(name for name, _ in drawn):
         points = [point for other, point in drawn if other == name]
         style = {**styles[name], "linestyle": "none"}
@@ -177,23 +179,26 @@ def draw_roofline(
     axes.set_yscale("log")
     axes.set_xlabel(f"{tables[0].counted} a byte, each array moved once")
     axes.set_ylabel(f"G{tables[0].unit}")
-    axes.set_title("under this machine's roofs")
+    axes.set_title(
+        "under this machine's roofs"
+        if peak
+        else f"no peak of {tables[0].workload.operand} is known"
+    )
     axes.grid(alpha=0.3)
 
 
-def _draw_roofs(
-    axes: Axes, points: Sequence[Point], machine: Machine, operand: str = DTYPE.name
-) -> None:
-    peak = machine.times(machine.peaks.flops(operand))
-    slopes = _bandwidths(machine)
-    roofs = [(name, Roof(peak, rate)) for name, rate in slopes if peak and rate]
-    left, right = limits(points, [roof for _, roof in roofs])
+def _draw_roofs(axes: Axes, points: Sequence[Point], machine: Machine, peak: float) -> None:
+    """The slopes of all levels of memory, up to the peak; an infinite one is not drawn."""
+    slopes = [(name, rate) for name, rate in _bandwidths(machine) if rate]
+    finite = math.isfinite(peak)
+    left, right = limits(points, [Roof(peak if finite else None, rate) for _, rate in slopes])
     across = np.geomspace(left, right, 60)
-    for number, (name, roof) in enumerate(roofs):
-        axes.plot(across, [roof.height(x) / 1e9 for x in across], color=ROOF_COLOUR, linewidth=1)
-        at = across[2 * number]  # one beside the other, or their names would cover each other
-        axes.annotate(name, (at, roof.height(at) / 1e9), fontsize=7, color=ROOF_COLOUR)
-    for words, rate in _told_apart(machine.peaks.by_width):
+    for number, (name, rate) in enumerate(slopes):
+        heights = np.minimum(peak, rate * across) / 1e9
+        axes.plot(across, heights, color=ROOF_COLOUR, linewidth=1)
+        at = 2 * number  # one beside the other, or their names would cover each other
+        axes.annotate(name, (across[at], heights[at]), fontsize=7, color=ROOF_COLOUR)
+    for words, rate in _told_apart(machine.peaks.by_width) if finite else ():
         height = machine.times(rate) / 1e9
         axes.plot(across[-15:], [height] * 15, color=ROOF_COLOUR, linestyle=":")
         axes.annotate(words, (right, height), ha="right", va="bottom", fontsize=7)

@@ -153,9 +153,17 @@ class Table:
     def roofs(self, machine: Machine) -> Roofs:
         """The peak, and the bandwidth of the level of memory that holds the arrays."""
         bandwidth = machine.peaks.bandwidth_for(math.inf if self.cold else self.work.nbytes)
-        operand = self.workload.operand
-        peak = machine.times(machine.peaks.flops(operand))
-        return Roofs(machine.times(bandwidth), {operand: peak})
+        return Roofs(machine.times(bandwidth), {self.workload.operand: self.peak(machine)})
+
+    def peak(self, machine: Machine) -> float | None:
+        """Operations a second at most; None where that was not measured.
+
+        Weights of a few bits are multiplied as floats by one kernel and as bytes by another, so
+        only memory is a roof for all of them.
+        """
+        if self.workload.count:
+            return math.inf
+        return machine.times(machine.peaks.flops(self.workload.operand))
 
     def limit(self, machine: Machine) -> float | None:
         """The most that this machine's roof allows, in `unit`."""

@@ -208,8 +208,8 @@ def legend(report: Report) -> str:
     )
     if any(table.workload.base for table in report.tables):
         text += (
-            " int8, q4: the base is NumPy's float32 product of the same numbers; bytes and 4-bit "
-            "weights are converted and packed before the timing."
+            " But int8: arrays of bytes, which NumPy gets as float32; q4: weights that are packed "
+            "as 4 bits each. That is done before the timing, and NumPy's product is the base."
         )
     if report.machine.threads > 1:
         text += (
