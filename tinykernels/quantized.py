@@ -341,9 +341,17 @@ def quantized_relu(x, scale=1.0):
     return q * scale
 
 
-# 09_quantize: ukernel_int8_source, ukernel_int8, TILE_INT8
-def ukernel_int8_source(mr, nv):
-    """The text of a microkernel ukernel(pa, pb, kc, start, c, ic, ldc), as in 08 but of integers.
+# 09_quantize: TILE_INT8, LOW_TILE_INT8, PANEL_INT8
+# Rows of a tile, and registers that a row of it takes; the lower one for few rows.
+TILE_INT8, LOW_TILE_INT8 = ((8, 2), (4, 2)) if REGISTERS == 32 else ((6, 2), (4, 2))
+PANEL_INT8 = TILE_INT8[1] * VL  # columns of B side by side
+BLOCK_BYTES = 2**18  # of A, multiplied at a time: they stay in the second cache
+LARGE_RESULT = 2**16  # numbers
+
+
+# 09_quantize: ukernel_int8_source, ukernel_int8, stack_rows
+def ukernel_int8_source(mr, nv, name="ukernel"):
+    """The text of a microkernel name(pa, pb, kc, start, c, ic, ldc), as in 08 but of integers.
 
         c[ic + r * ldc + s] = start[s] + sum over p < kc, q < 4 of
                               byte q of pa[mr * p + r] times byte q of pb[nv * VL * p + s]
@@ -352,8 +360,8 @@ def ukernel_int8_source(mr, nv):
     C is written and never read: no other call adds to it, because the inner size is not cut into
     blocks. Its cache lines are asked for before the sums begin, so they are there at the end.
     """
-    places = {(r, v): f"ic + {r} * ldc + {v * VL}" for r, v in np.ndindex(mr, nv)}
-    lines = ["def ukernel(pa, pb, kc, start, c, ic, ldc):"]
+    places = {(r, v): f"ic + ldc * {r} + {v * VL}" for r, v in np.ndindex(mr, nv)}
+    lines = [f"def {name}(pa, pb, kc, start, c, ic, ldc):"]
     lines += [f"    fetch(c, {place})" for place in places.values()]
     lines += [f"    s{r}_{v} = iload(start, {v * VL})" for r, v in places]
     lines.append("    for p in range(kc):")
@@ -375,13 +383,6 @@ def ukernel_int8(mr, nv):
     space = {"iload": iload, "ibcast": ibcast, "vdp4": vdp4, "istore": istore, "fetch": fetch}
     exec(compile(text, file, "exec"), space)
     return kernel(space["ukernel"])
-
-
-# Rows of a tile, and registers that a row of it takes; the lower one for few rows.
-TILE_INT8, LOW_TILE_INT8 = ((8, 2), (4, 2)) if REGISTERS == 32 else ((6, 2), (4, 2))
-PANEL_INT8 = TILE_INT8[1] * VL  # columns of B side by side
-BLOCK_BYTES = 2**18  # of A, multiplied at a time: they stay in the second cache
-LARGE_RESULT = 2**16  # numbers
 
 
 @kernel
