@@ -313,7 +313,7 @@ def quantized_matmul(A, B, scale_A=1.0, scale_B=1.0):
     raises TypeError and ValueError as finite_floats, check_scale and check_int8_matmul
 
     >>> quantized_matmul(np.array([[0.5, 200.0]]), np.array([[1.0], [0.4]]), scale_B=0.1)
-    array([[50.800003]], dtype=float32)
+    array([[50.8]], dtype=float32)
     """
     A, B = finite_floats("A", A, ndim=2), finite_floats("B", B, ndim=2)
     scale_A, scale_B = check_scale("scale_A", scale_A), check_scale("scale_B", scale_B, B.shape[1])
@@ -361,7 +361,8 @@ def ukernel_int8_source(mr, nv, name="ukernel"):
     blocks. Its cache lines are asked for before the sums begin, so they are there at the end.
     """
     places = {(r, v): f"ic + ldc * {r} + {v * VL}" for r, v in np.ndindex(mr, nv)}
-    lines = [f"def {name}(pa, pb, kc, start, c, ic, ldc):"]
+    head = f"def {name}(pa, pb, kc, start, c, ic, ldc):"
+    lines = [head]
     lines += [f"    fetch(c, {place})" for place in places.values()]
     lines += [f"    s{r}_{v} = iload(start, {v * VL})" for r, v in places]
     lines.append("    for p in range(kc):")
@@ -369,7 +370,7 @@ def ukernel_int8_source(mr, nv, name="ukernel"):
         lines.append(f"        b{v} = iload(pb, {v * VL} + {nv * VL} * p)")
     for r, v in places:
         if v == 0:
-            lines.append(f"        a = ibcast(pa, {mr} * p + {r})")
+            lines.append(f"        a = ibcast(pa, {r} + {mr} * p)")
         lines.append(f"        s{r}_{v} = vdp4(a, b{v}, s{r}_{v})")
     lines += [f"    istore(c, {place}, s{r}_{v})" for (r, v), place in places.items()]
     return "\n".join(lines)

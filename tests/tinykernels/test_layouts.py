@@ -10,6 +10,8 @@ from tests.tinykernels.variants import (
     CONV2D,
     LAYERNORM,
     MATMUL,
+    QUANTIZED_MATMUL,
+    QUANTIZED_RELU,
     RELU,
     ROW_SUMS,
     SOFTMAX,
@@ -75,7 +77,8 @@ def calls():
         yield name, relu
     for name, softmax in SOFTMAX.items():
         yield name, softmax
-    for name, matmul in MATMUL.items():
+    yield from QUANTIZED_RELU.items()
+    for name, matmul in (MATMUL | QUANTIZED_MATMUL).items():
         yield f"{name}, left", lambda x, matmul=matmul: matmul(x, RIGHT)
         yield f"{name}, right", lambda x, matmul=matmul: matmul(LEFT, x)
     for name, layernorm in LAYERNORM.items():

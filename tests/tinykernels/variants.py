@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from tinykernels import blocking, jit, loops, memory, parallel, vectorized
+from tinykernels import blocking, jit, loops, memory, parallel, quantized, vectorized
 
 RELU = {
     "relu_loops": loops.relu_loops,
@@ -46,4 +46,17 @@ COLUMN_SUMS = {
 }
 TRANSPOSE = {
     "transpose_loops": memory.transpose_loops,
+}
+INT8_MATMUL = {
+    "int8_matmul": quantized.int8_matmul,
+    "gemm_int8": quantized.gemm_int8,
+    "gemm_int8, packed": lambda a, b: quantized.gemm_int8(a, quantized.pack_k4(b)),
+    "gemm_int8, plain": partial(quantized.gemm_int8, plain=True),
+}
+# With scales that are powers of two, small multiples of them come back as they are.
+QUANTIZED_MATMUL = {
+    "quantized_matmul": partial(quantized.quantized_matmul, scale_A=0.25, scale_B=0.25),
+}
+QUANTIZED_RELU = {
+    "quantized_relu": partial(quantized.quantized_relu, scale=0.25),
 }
