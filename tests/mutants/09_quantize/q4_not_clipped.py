@@ -2,7 +2,7 @@
 
 EXERCISE = "pack_q4"
 FAILS_IN = "pack_q4-hidden"
-PHRASE = "d / 2"
+PHRASE = "beyond 15 steps are clipped"
 SOURCE = """\
 def pack_q4(w):
     w = finite_floats('w', w, ndim=2)
