@@ -308,10 +308,11 @@ def test_a_busy_machine_gives_the_same_ratio(tmp_path, burners):
 @pytest.mark.slow
 def test_the_whole_ladder_keeps_its_ratios_on_a_busy_machine(burners):
     """Every workload of this course's package, at the sizes that nobody asks for."""
-    tasks = [(w, dims) for w in WORKLOADS.values() for dims in w.sizes]
+    # Main memory is shared: what a burner takes of it, no clock gives back.
+    tasks = [(w, dims) for w in WORKLOADS.values() for dims in w.sizes if not w.cold(*dims)]
     begin = time.perf_counter()
     quiet = run.measure_all(HOME, tasks, ["numpy"], 1)
-    assert time.perf_counter() - begin < 60
+    assert time.perf_counter() - begin < 120
     burners()
     busy = run.measure_all(HOME, tasks, ["numpy"], 1)
     apart = []

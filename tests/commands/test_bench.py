@@ -82,7 +82,8 @@ def test_without_a_name_everything_is_measured(measured, folder):
     assert main(["bench"]) == main(["bench", "all"]) == main(["bench", "relu", "all"]) == 0
     for root, tasks, _, threads, _ in measured:
         assert root == folder.resolve() and threads == 1
-        assert {w.name for w, _ in tasks} == {"gemm", "softmax", "layernorm", "relu", "conv"}
+        floats = {"gemm", "softmax", "layernorm", "relu", "conv"}
+        assert {w.name for w, _ in tasks} == floats | {"int8", "q4"}
 
 
 def test_what_is_asked_for_is_what_is_measured(measured):
