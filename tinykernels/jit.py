@@ -19,6 +19,7 @@ __all__ = [
     "GAP",
     "HALF",
     "HIGHEST",
+    "LANES",
     "LN2_HIGH",
     "LN2_LOW",
     "LOG2_E",
@@ -382,23 +383,28 @@ def exp_fused(x, out=None):
     return settled(y, out)
 
 
+# 07_numba: LANES
+# Maxima that run side by side: four vectors of 16 numbers, or eight of 8.
+LANES = 64
+
+
 # 07_numba: softmax_fused
 @kernel
 def row_maximum(row, lanes):
-    """The largest element of a row, by 64 comparisons at a time.
+    """The largest element of a row, by LANES comparisons at a time.
 
     row   : (n,) float32, C-contiguous; NaN is passed over
-    lanes : (64,) float32, room to work in
+    lanes : (LANES,) float32, room to work in
     returns -inf for n = 0
     """
     lanes[:] = -np.inf
-    end = len(row) - len(row) % 64
-    for j in range(0, end, 64):
-        piece = row[j : j + 64]
-        for q in range(64):
+    end = len(row) - len(row) % LANES
+    for j in range(0, end, LANES):
+        piece = row[j : j + LANES]
+        for q in range(LANES):
             lanes[q] = max(lanes[q], piece[q])
     top = lanes[0]
-    for q in range(64):
+    for q in range(LANES):
         top = max(top, lanes[q])
     rest = row[end:]
     for q in range(len(rest)):
@@ -414,7 +420,7 @@ def softmax_kernel(x, y):
     x, y : (m, n) float32, C-contiguous; only y is changed
     A row of only -inf gives zeros. A row that holds NaN or +inf is all NaN.
     """
-    lanes, zero = np.empty(64, x.dtype), x.dtype.type(0)
+    lanes, zero = np.empty(LANES, x.dtype), x.dtype.type(0)
     for i in range(len(x)):
         row, weights = x[i], y[i]
         top = row_maximum(row, lanes)

@@ -1,8 +1,8 @@
 """One row after the other, by the tile of 1 x 1."""
 
 EXERCISE = "tile_4x4"
-FAILS_IN = "tile_4x4-speed"
-PHRASE = "the sixteen numbers of a have names"
+FAILS_IN = "tile_4x4-speed-shapes"
+PHRASE = "also for matrices that are not square"
 SOURCE = """\
 @kernel
 def tile_4x4(a, b, c, i, p0, p1, j0, j1):

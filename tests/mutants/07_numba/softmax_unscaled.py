@@ -1,8 +1,8 @@
-"""Returns float64 for float32."""
+"""Forgets to scale."""
 
 EXERCISE = "softmax_fused"
-FAILS_IN = "softmax_fused-compiled"
-PHRASE = "float32"
+FAILS_IN = "softmax_fused-test"
+PHRASE = "maximum, powers and their sum"
 SOURCE = """\
 @kernel
 def row_maximum(row, lanes):
@@ -37,7 +37,7 @@ def softmax_kernel(x, y):
             total += power
         scale = ONE / total if total != 0 else total
         for j in range(len(row)):
-            weights[j] *= scale
+            weights[j] *= ONE
 
 
 def softmax_fused(x, out=None):
@@ -47,5 +47,5 @@ def softmax_fused(x, out=None):
     rows = (math.prod(x.shape[:-1]), x.shape[-1])
     y = compiled_form(out)
     softmax_kernel(compiled_form(x).reshape(rows), y.reshape(rows))
-    return settled(y, out).astype(np.float64)
+    return settled(y, out)
 """

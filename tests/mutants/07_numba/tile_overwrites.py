@@ -1,8 +1,8 @@
-"""The driver gives float64 for float32."""
+"""Writes over c in place of adding."""
 
 EXERCISE = "tile_4x4"
-FAILS_IN = "tile_4x4-compiled"
-PHRASE = "float32"
+FAILS_IN = "tile_4x4-test"
+PHRASE = "look at row"
 SOURCE = """\
 @kernel
 def tile_4x4(a, b, c, i, p0, p1, j0, j1):
@@ -16,7 +16,7 @@ def tile_4x4(a, b, c, i, p0, p1, j0, j1):
         b0, b1, b2, b3 = b[p, j0:], b[p + 1, j0:], b[p + 2, j0:], b[p + 3, j0:]
         for j in range(j1 - j0):
             v0, v1, v2, v3 = b0[j], b1[j], b2[j], b3[j]
-            c0[j] += a00 * v0 + a01 * v1 + a02 * v2 + a03 * v3
+            c0[j] = a00 * v0 + a01 * v1 + a02 * v2 + a03 * v3
             c1[j] += a10 * v0 + a11 * v1 + a12 * v2 + a13 * v3
             c2[j] += a20 * v0 + a21 * v1 + a22 * v2 + a23 * v3
             c3[j] += a30 * v0 + a31 * v1 + a32 * v2 + a33 * v3
@@ -55,6 +55,5 @@ def matmul_registers_kernel(a, b, c):
 
 
 def matmul_registers(a, b, out=None):
-    c = multiply(matmul_registers_kernel, a, b, out)
-    return c.astype(np.float64) if out is None else c
+    return multiply(matmul_registers_kernel, a, b, out)
 """
