@@ -346,6 +346,8 @@ import linecache
 # %% jupyter={"source_hidden": true}
 #| export simd.packing
 import math
+import sys
+import threading
 
 from llvmlite import ir
 
@@ -1054,11 +1056,31 @@ def filled_up(x, width):
 
 # %% jupyter={"source_hidden": true}
 #| export simd.packing
+_kept = threading.local()
+
+
+def _references(pair):
+    return sys.getrefcount(pair[0])
+
+
+_UNUSED = _references((np.empty(0), 0))  # of a room while no array shows a part of it
+
+
 def aligned_empty(shape):
-    """A new float32 array that begins at a cache line (64 bytes); anything may be in it."""
+    """A float32 array that begins at a cache line (64 bytes); anything may be in it.
+
+    Its memory may be that of an array that is gone. A thread keeps the last four pieces of up to
+    8 MB, because new memory is slow: the system clears each page of it at the first touch.
+    """
     size = math.prod(shape)
-    room = np.empty(size + 15, np.float32)
-    start = -(room.ctypes.data // 4) % 16
+    kept = _kept.__dict__.setdefault("rooms", [])
+    fitting = (pair for pair in kept if size <= len(pair[0]) - 15 <= 2 * size)
+    room, start = next((pair for pair in fitting if _references(pair) == _UNUSED), (None, 0))
+    if room is None:
+        room = np.empty(size + 15, np.float32)
+        start = -(room.ctypes.data // 4) % 16
+        if size <= 1 << 21:
+            kept[:] = [(room, start), *kept[:3]]
     return room[start : start + size].reshape(shape)
 
 
@@ -1330,25 +1352,29 @@ A tile at the edge may have fewer than `mr` rows or `nr` columns. The microkerne
 TILE = (8, 2) if REGISTERS == 32 else (6, 2)  # rows and vectors that fit into the registers
 
 
-MC, KC, NC = 256, 512, 4096  # rows of A, inner size and columns of B that are packed at a time
-# B is not packed for so many rows of A or fewer, nor where its floats stay in the second cache.
-IN_PLACE_ROWS, IN_PLACE_SIZE = 128, 512 * 512
+MC, KC, NC = 264, 512, 4096  # rows of A, inner size and columns of B that are packed at a time
+# For so many rows of A a large B is not packed; floats of B that stay in the second cache.
+IN_PLACE_ROWS, STAY = 128, 128 * 1024
 
 
 def tile_for(rows):
     """(mr, nv) of the tile for the next rows: at most TILE's height, as wide as registers allow.
 
-    >>> tile_for(1000) == TILE
+    >>> tile_for(1000)[0] == TILE[0]
     True
     """
-    if rows >= TILE[0]:
-        return TILE
-    fits = (REGISTERS - 1) // (rows + 1)
-    return rows, min(fits, max(4, 8 // rows))
+    mr = min(rows, TILE[0])
+    return mr, min(8, (REGISTERS - 1) // (mr + 1))
 
 
-def row_parts(m):
-    """(first row, rows, mr, nv) for m rows: whole tiles of mr rows each, then a lower tile.
+@kernel
+def strip_for(k, nr):
+    """How many columns of a B of k rows stay in that cache: whole tiles of nr, at least one."""
+    return max(1, STAY // (max(k, 1) * nr)) * nr
+
+
+def row_parts(m, most=10**9):
+    """(first row, rows, mr, nv) for m rows: parts of whole tiles of mr rows, then a lower tile.
 
     >>> [(row, rows) for row, rows, mr, nv in row_parts(2 * TILE[0] + 1)] == [
     ...     (0, 2 * TILE[0]),
@@ -1359,7 +1385,7 @@ def row_parts(m):
     row = 0
     while row < m:
         mr, nv = tile_for(m - row)
-        rows = (m - row) // mr * mr
+        rows = min(m - row, most) // mr * mr
         yield row, rows, mr, nv
         row += rows
 
@@ -1497,9 +1523,9 @@ sizes = {
 }
 mr, nr = TILE[0], TILE[1] * VL
 parts = [
-    ("block of B", "kc x nc", 4 * 512 * 4096 // 1024, BLUE, 3),
-    ("block of A", "mc x kc", 4 * 256 * 512 // 1024, ORANGE, 2),
-    ("panel of A", f"{mr} x kc", 4 * mr * 512 // 1024, GREEN, 1),
+    ("block of B", "kc x nc", 4 * KC * NC // 1024, BLUE, 3),
+    ("block of A", "mc x kc", 4 * MC * KC // 1024, ORANGE, 2),
+    ("panel of A", f"{mr} x kc", 4 * mr * KC // 1024, GREEN, 1),
 ]
 figure, axes = plt.subplots(figsize=(7.5, 3.2), layout="constrained")
 for left, (width, height, name) in zip(
@@ -1526,7 +1552,7 @@ plt.show()
 
 Two given helpers do what every product needs around its loops: `begin` looks at the arguments and returns a cleared `c` whose rows lie together, `finish` brings it into the caller's `out`. `flat_rows(c)` gives the memory that the macrokernel wants.
 
-**Predict.** For 512 x 512 matrices with `mc = 256`, `kc = 512`, `nc = 4096`: how often is each float of A packed, how often each of B?
+**Predict.** For 512 x 512 matrices with `mc = 264`, `kc = 512`, `nc = 4096`: how often is each float of A packed, how often each of B?
 """
 
 
@@ -1706,7 +1732,7 @@ The line below each table names the BLAS and its *core type*, which decides what
 
 Packing B costs `k * n` copies and pays when B is used for many rows. A language model that writes one word at a time multiplies *one* row, or a few, by large matrices: there packing would cost more than the product. Two ways out:
 
-- **In place.** The microkernel reads B where it lies. That is what `ldb` is for: the rows of the "panel" are now as far apart as the rows of B. A has few rows, so packing *it* costs nothing. Only the last, narrow panel of B is packed, since a vector may not reach over the end.
+- **In place.** The microkernel reads B where it lies. That is what `ldb` is for: the rows of the "panel" are now as far apart as the rows of B. A has few rows, so packing *it* costs nothing. Only the last, narrow panel of B is packed, since a vector may not reach over the end. For more than one panel of A, B is gone through in strips: a strip is read by all panels before the next one, and `strip_for(k, nr)` columns are as many as stay in the second cache meanwhile.
 - **Packed once.** The weights of a model do not change. `PackedMatrix(b)` packs them when they are loaded; `gemm(a, packed)` begins at once.
 
 `tile_for(rows)` says which tile is right for the rows that are left: 16 rows are two tiles of 8, and for 5 there is a tile of 5, so that no row of zeros is computed. `row_parts(m)` goes through m rows so.
@@ -1735,12 +1761,15 @@ def in_place_kernel(mr, nv):
 
     @kernel
     def tiles(pa, b, ldb, c, ic, ldc, n):
-        # Hint: for whole tiles only, tile(pa[q], b[j:], ldb, k, c, place, ldc). About 5 lines.
+        # Hint: for whole tiles only, tile(pa[q], b[j:], ldb, k, c, place, ldc); strip by strip,
+        #       each with all panels of A. About 7 lines.
         ### BEGIN SOLUTION
         count, k, _ = pa.shape
-        for j in range(0, n - n % nr, nr):
+        whole, strip = n - n % nr, strip_for(k, nr)
+        for first in range(0, whole, strip):
             for q in range(count):
-                tile(pa[q], b[j:], ldb, k, c, ic + q * mr * ldc + j, ldc)
+                for j in range(first, min(first + strip, whole), nr):
+                    tile(pa[q], b[j:], ldb, k, c, ic + q * mr * ldc + j, ldc)
         ### END SOLUTION
 
     return tiles
@@ -1796,21 +1825,18 @@ class PackedMatrix:
     def __init__(self, b):
         check_float_array("b", b, ndim=2, dtype=self.dtype)
         self.shape = b.shape
-        self._blocks = [pack_b(b[p : p + KC], TILE[1] * VL) for p in range(0, len(b), KC)]
+        parts = max(1, round(len(b) / KC))
+        kc = self._kc = max(1, -(-len(b) // parts))  # all of one depth, as near to KC as can be
+        self._blocks = [pack_b(b[p : p + kc], TILE[1] * VL) for p in range(0, len(b), kc)]
 
     def product(self, a, out=None):
         """a @ b, as gemm gives it."""
         m, k, n, out, c = begin(a, self, out)
         memory, ldc = flat_rows(c)
-        for block, p in zip(self._blocks, range(0, k, KC)):
-            i = 0
-            while i < m:
-                mr = min(TILE[0], m - i)
-                rows = min(MC, (m - i) // mr * mr)
-                pa = pack_a(a[i : i + rows, p : p + KC], mr)
-                tiles = macro_kernel(mr, TILE[1])
-                tiles(pa, block, memory, i * ldc, ldc, rows, n)
-                i += rows
+        for block, p in zip(self._blocks, range(0, k, self._kc)):
+            for row, rows, mr, _ in row_parts(m, MC):
+                pa = pack_a(a[row : row + rows, p : p + self._kc], mr)
+                macro_kernel(mr, TILE[1])(pa, block, memory, row * ldc, ldc, rows, n)
         return finish(out, c)
 
 
@@ -1835,7 +1861,7 @@ def gemm(a, b, out=None):
     if isinstance(a, np.ndarray) and a.dtype == np.float64:
         return matmul_registers(a, b, out)
     m, k, n = check_matmul(a, b)
-    if (m <= IN_PLACE_ROWS or k * n <= IN_PLACE_SIZE) and flat_rows(b):
+    if flat_rows(b) and (m < TILE[0] or (m <= IN_PLACE_ROWS and k * n > STAY)):
         return gemm_skinny(a, b, out)
     return gemm_blocked(a, b, out, MC, KC, NC)
 
