@@ -130,7 +130,7 @@ def begin(a, b, out):
 
     raises TypeError and ValueError as check_matmul and check_out; TypeError for float64
     """
-    m, k, n = check_matmul(a, b)
+    m, inner, n = check_matmul(a, b)
     if a.dtype != np.float32:
         raise TypeError(
             f"a and b are {a.dtype}, this kernel multiplies float32: use gemm, or .astype"
@@ -139,7 +139,7 @@ def begin(a, b, out):
     out = check_out(out, (m, n), *others)
     c = out if flat_rows(out) else np.empty((m, n), np.float32)
     c.fill(0)
-    return m, k, n, out, c
+    return m, inner, n, out, c
 
 
 def finish(out, c):
@@ -256,7 +256,7 @@ class PackedMatrix:
     ndim, dtype = 2, np.dtype(np.float32)
 
     def __init__(self, b):
-        check_float_array("b", b, ndim=2, dtype=self.dtype)
+        check_float_array("b", b, dtype=self.dtype, ndim=2)
         self.shape = b.shape
         parts = max(1, round(len(b) / KC))
         kc = self._kc = max(1, -(-len(b) // parts))  # all of one depth, as near to KC as can be
@@ -293,7 +293,7 @@ def gemm(a, b, out=None):
         return b.product(a, out)
     if isinstance(a, np.ndarray) and a.dtype == np.float64:
         return matmul_registers(a, b, out)
-    m, k, n = check_matmul(a, b)
-    if flat_rows(b) and (m < TILE[0] or (m <= IN_PLACE_ROWS and k * n > STAY)):
+    m, inner, n = check_matmul(a, b)
+    if flat_rows(b) and (m < TILE[0] or (m <= IN_PLACE_ROWS and inner * n > STAY)):
         return gemm_skinny(a, b, out)
     return gemm_blocked(a, b, out, MC, KC, NC)
