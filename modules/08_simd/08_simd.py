@@ -1666,7 +1666,7 @@ for multiply, m, k, n, kc in cases:
     a = draw.integers(-8, 9, (m, k)).astype(np.float32)
     b = draw.integers(-8, 9, (k, n)).astype(np.float32)
     want = product_spec(a, b).astype(np.float32)
-    for blocks in ({}, dict(mc=7, kc=kc, nc=33), dict(mc=10**9, kc=4 * kc, nc=10**9)):
+    for blocks in ({}, dict(mc=13, kc=kc, nc=33), dict(mc=10**9, kc=4 * kc, nc=10**9)):
         got = expect_fresh(multiply, a, b, **blocks)
         expect_equal(got, want, hint=f"blocks {blocks}: small whole numbers come out exactly")
 got = gemm_blocked(a, b, mc=1, nc=1)
@@ -1895,8 +1895,9 @@ expect_close(got, want, hint="gemm sends few rows to gemm_skinny", inner=40)
 normal = rng("gemm_skinny-hidden").standard_normal
 sizes = ((5, 33, 9 * VL + 1), (1, 64, 8 * VL), (2 * TILE[0] + 1, 10, 70))
 cases = [(skinny_in_python, *size) for size in sizes]
+nr = VL * tile_for(TILE[0])[1]
+cases.append((skinny_in_python, TILE[0], STAY // nr, 2 * nr + 1))  # two strips
 cases.append((gemm_skinny, TILE[0] + 1, 33, 9 * VL + 1))
-cases.append((gemm_skinny, TILE[0], STAY // (TILE[1] * VL), 2 * TILE[1] * VL + 1))
 for multiply, m, k, n in cases:
     a, b = normal((m, k)).astype(np.float32), normal((k, n)).astype(np.float32)
     want = product_spec(a, b).astype(np.float32)
