@@ -41,18 +41,19 @@ TILE = (8, 2) if REGISTERS == 32 else (6, 2)  # rows and vectors that fit into t
 
 
 MC, KC, NC = 264, 512, 4096  # rows of A, inner size and columns of B that are packed at a time
-# For so many rows of A a large B is not packed; floats of B that stay in the second cache.
-IN_PLACE_ROWS, STAY = 128, 128 * 1024
+# For so many rows of A a large B is not packed: its rows are read in pieces as wide as a tile,
+# which should be several cache lines. And STAY floats of B stay in the second cache.
+IN_PLACE_ROWS, STAY = 128 if VL == 16 else TILE[0], 128 * 1024
 
 
 def tile_for(rows):
-    """(mr, nv) of the tile for the next rows: at most TILE's height, as wide as registers allow.
+    """(mr, nv) of the tile for the next rows: TILE's height or less; one register is left over.
 
     >>> tile_for(1000)[0] == TILE[0]
     True
     """
     mr = min(rows, TILE[0])
-    return mr, min(8, (REGISTERS - 1) // (mr + 1))
+    return mr, min(8, (REGISTERS - 2) // (mr + 1))
 
 
 @kernel
@@ -64,10 +65,7 @@ def strip_for(k, nr):
 def row_parts(m, most=10**9):
     """(first row, rows, mr, nv) for m rows: parts of whole tiles of mr rows, then a lower tile.
 
-    >>> [(row, rows) for row, rows, mr, nv in row_parts(2 * TILE[0] + 1)] == [
-    ...     (0, 2 * TILE[0]),
-    ...     (2 * TILE[0], 1),
-    ... ]
+    >>> [rows for _, rows, _, _ in row_parts(2 * TILE[0] + 1)] == [2 * TILE[0], 1]
     True
     """
     row = 0
