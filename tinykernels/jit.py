@@ -19,13 +19,13 @@ __all__ = [
     "GAP",
     "HALF",
     "HIGHEST",
+    "LANES",
     "LN2_HIGH",
     "LN2_LOW",
     "LOG2_E",
     "LOWEST",
     "ONE",
     "PANEL",
-    "add_tiles",
     "axpy_chain",
     "axpy_range",
     "check_vectors",
@@ -281,28 +281,23 @@ def copy_columns(source, first, target, place, count):
 
 
 @kernel
-def add_tiles(a, b, c, n):
-    """c[:, :n] = a times b[:, :n], four rows at a time."""
-    m, k = a.shape
-    c[:] = 0
-    for i in range(0, m - m % 4, 4):
-        tile_4x4(a, b, c, i, 0, k, 0, n)
-    for i in range(m - m % 4, m):
-        tile_1x1(a, b, c, i, 0, k, 0, n)
-
-
-@kernel
 def matmul_registers_kernel(a, b, c):
-    """c = a b, panel of columns by panel of columns."""
-    m, n = c.shape
+    """c = a b, panel of columns by panel of columns, four rows at a time."""
+    (m, n), k = c.shape, len(b)
     width = max(1, min(n, PANEL))
-    right = np.empty((len(b), width + GAP), b.dtype)
+    right = np.empty((k, width + GAP), b.dtype)
     sums = np.empty((m, width + GAP), c.dtype)
-    for j in range(0, n, width):
+    # Not the bare 0: for a literal Numba compiles what is called once more, for that number alone.
+    zero = np.int64(0)
+    for j in range(zero, n, width):
         count = min(n - j, width)
-        copy_columns(b, j, right, 0, count)
-        add_tiles(a, right, sums, count)
-        copy_columns(sums, 0, c, j, count)
+        copy_columns(b, j, right, zero, count)
+        sums[:] = 0
+        for i in range(0, m - m % 4, 4):
+            tile_4x4(a, right, sums, i, zero, k, zero, count)
+        for i in range(m - m % 4, m):
+            tile_1x1(a, right, sums, i, zero, k, zero, count)
+        copy_columns(sums, zero, c, j, count)
 
 
 def matmul_registers(a, b, out=None):
@@ -388,23 +383,28 @@ def exp_fused(x, out=None):
     return settled(y, out)
 
 
+# 07_numba: LANES
+# Maxima that run side by side: four vectors of 16 numbers, or eight of 8.
+LANES = 64
+
+
 # 07_numba: softmax_fused
 @kernel
 def row_maximum(row, lanes):
-    """The largest element of a row, by 64 comparisons at a time.
+    """The largest element of a row, by LANES comparisons at a time.
 
     row   : (n,) float32, C-contiguous; NaN is passed over
-    lanes : (64,) float32, room to work in
+    lanes : (LANES,) float32, room to work in
     returns -inf for n = 0
     """
     lanes[:] = -np.inf
-    end = len(row) - len(row) % 64
-    for j in range(0, end, 64):
-        piece = row[j : j + 64]
-        for q in range(64):
+    end = len(row) - len(row) % LANES
+    for j in range(0, end, LANES):
+        piece = row[j : j + LANES]
+        for q in range(LANES):
             lanes[q] = max(lanes[q], piece[q])
     top = lanes[0]
-    for q in range(64):
+    for q in range(LANES):
         top = max(top, lanes[q])
     rest = row[end:]
     for q in range(len(rest)):
@@ -420,7 +420,7 @@ def softmax_kernel(x, y):
     x, y : (m, n) float32, C-contiguous; only y is changed
     A row of only -inf gives zeros. A row that holds NaN or +inf is all NaN.
     """
-    lanes, zero = np.empty(64, x.dtype), x.dtype.type(0)
+    lanes, zero = np.empty(LANES, x.dtype), x.dtype.type(0)
     for i in range(len(x)):
         row, weights = x[i], y[i]
         top = row_maximum(row, lanes)

@@ -109,6 +109,25 @@ def test_panels_begin_at_a_cache_line():
     assert np.array_equal(pack_b(x.T, 2), want)
 
 
+def test_memory_of_panels_is_used_again_when_nobody_sees_it_any_more():
+    first = aligned_empty((30, 10))
+    address, part = first.ctypes.data, first[2:]
+    others = [aligned_empty((30, 10))]
+    del first
+    others.append(aligned_empty((30, 10)))
+    assert all(other.ctypes.data != address for other in others), "a part is still in use"
+    del part
+    assert aligned_empty((30, 10)).ctypes.data == address
+
+
+@pytest.mark.parametrize("plain", [True, False])
+def test_panels_of_columns_by_vectors(plain):
+    for width, k in ((8, 3 * vec.VL), (8, 2 * vec.VL + 3), (6, 2 * vec.VL + 1), (5, vec.VL)):
+        x = np.arange(2.0 * width * (k + 2), dtype=np.float32).reshape(2 * width, k + 2)[:, :k]
+        want = x.reshape(2, width, k).transpose(0, 2, 1)
+        assert np.array_equal(pack_a(x, width, plain=plain), want), (width, k)
+
+
 def test_flat_rows_of_what_a_blas_could_take():
     x = np.arange(20, dtype=np.float32).reshape(4, 5)
     for view in (x, x[1:3, 2:], x[::2, :3], x[:, :1]):

@@ -14,10 +14,10 @@ from tinykernels.vectorized import check_out
 
 __all__ = [
     "IN_PLACE_ROWS",
-    "IN_PLACE_SIZE",
     "KC",
     "MC",
     "NC",
+    "STAY",
     "TILE",
     "PackedMatrix",
     "begin",
@@ -31,6 +31,7 @@ __all__ = [
     "multiply_panels",
     "row_parts",
     "skinny_in_python",
+    "strip_for",
     "tile_for",
 ]
 
@@ -39,36 +40,38 @@ __all__ = [
 TILE = (8, 2) if REGISTERS == 32 else (6, 2)  # rows and vectors that fit into the registers
 
 
-MC, KC, NC = 256, 512, 4096  # rows of A, inner size and columns of B that are packed at a time
-# B is not packed for so many rows of A or fewer, nor where its floats stay in the second cache.
-IN_PLACE_ROWS, IN_PLACE_SIZE = 128, 512 * 512
+MC, KC, NC = 264, 512, 4096  # rows of A, inner size and columns of B that are packed at a time
+# For so many rows of A a large B is not packed: its rows are read in pieces as wide as a tile,
+# which should be several cache lines. And STAY floats of B stay in the second cache.
+IN_PLACE_ROWS, STAY = 128 if VL == 16 else TILE[0], 128 * 1024
 
 
 def tile_for(rows):
-    """(mr, nv) of the tile for the next rows: at most TILE's height, as wide as registers allow.
+    """(mr, nv) of the tile for the next rows: TILE's height or less; one register is left over.
 
-    >>> tile_for(1000) == TILE
+    >>> tile_for(1000)[0] == TILE[0]
     True
     """
-    if rows >= TILE[0]:
-        return TILE
-    fits = (REGISTERS - 1) // (rows + 1)
-    return rows, min(fits, max(4, 8 // rows))
+    mr = min(rows, TILE[0])
+    return mr, min(8, (REGISTERS - 2) // (mr + 1))
 
 
-def row_parts(m):
-    """(first row, rows, mr, nv) for m rows: whole tiles of mr rows each, then a lower tile.
+@kernel
+def strip_for(k, nr):
+    """How many columns of a B of k rows stay in that cache: whole tiles of nr, at least one."""
+    return max(1, STAY // (max(k, 1) * nr)) * nr
 
-    >>> [(row, rows) for row, rows, mr, nv in row_parts(2 * TILE[0] + 1)] == [
-    ...     (0, 2 * TILE[0]),
-    ...     (2 * TILE[0], 1),
-    ... ]
+
+def row_parts(m, most=10**9):
+    """(first row, rows, mr, nv) for m rows: parts of whole tiles of mr rows, then a lower tile.
+
+    >>> [rows for _, rows, _, _ in row_parts(2 * TILE[0] + 1)] == [2 * TILE[0], 1]
     True
     """
     row = 0
     while row < m:
         mr, nv = tile_for(m - row)
-        rows = (m - row) // mr * mr
+        rows = min(m - row, most) // mr * mr
         yield row, rows, mr, nv
         row += rows
 
@@ -125,7 +128,7 @@ def begin(a, b, out):
 
     raises TypeError and ValueError as check_matmul and check_out; TypeError for float64
     """
-    m, k, n = check_matmul(a, b)
+    m, inner, n = check_matmul(a, b)
     if a.dtype != np.float32:
         raise TypeError(
             f"a and b are {a.dtype}, this kernel multiplies float32: use gemm, or .astype"
@@ -134,7 +137,7 @@ def begin(a, b, out):
     out = check_out(out, (m, n), *others)
     c = out if flat_rows(out) else np.empty((m, n), np.float32)
     c.fill(0)
-    return m, k, n, out, c
+    return m, inner, n, out, c
 
 
 def finish(out, c):
@@ -198,9 +201,11 @@ def in_place_kernel(mr, nv):
     @kernel
     def tiles(pa, b, ldb, c, ic, ldc, n):
         count, k, _ = pa.shape
-        for j in range(0, n - n % nr, nr):
+        whole, strip = n - n % nr, strip_for(k, nr)
+        for first in range(0, whole, strip):
             for q in range(count):
-                tile(pa[q], b[j:], ldb, k, c, ic + q * mr * ldc + j, ldc)
+                for j in range(first, min(first + strip, whole), nr):
+                    tile(pa[q], b[j:], ldb, k, c, ic + q * mr * ldc + j, ldc)
 
     return tiles
 
@@ -249,23 +254,20 @@ class PackedMatrix:
     ndim, dtype = 2, np.dtype(np.float32)
 
     def __init__(self, b):
-        check_float_array("b", b, ndim=2, dtype=self.dtype)
+        check_float_array("b", b, dtype=self.dtype, ndim=2)
         self.shape = b.shape
-        self._blocks = [pack_b(b[p : p + KC], TILE[1] * VL) for p in range(0, len(b), KC)]
+        parts = max(1, round(len(b) / KC))
+        kc = self._kc = max(1, -(-len(b) // parts))  # all of one depth, as near to KC as can be
+        self._blocks = [pack_b(b[p : p + kc], TILE[1] * VL) for p in range(0, len(b), kc)]
 
     def product(self, a, out=None):
         """a @ b, as gemm gives it."""
         m, k, n, out, c = begin(a, self, out)
         memory, ldc = flat_rows(c)
-        for block, p in zip(self._blocks, range(0, k, KC)):
-            i = 0
-            while i < m:
-                mr = min(TILE[0], m - i)
-                rows = min(MC, (m - i) // mr * mr)
-                pa = pack_a(a[i : i + rows, p : p + KC], mr)
-                tiles = macro_kernel(mr, TILE[1])
-                tiles(pa, block, memory, i * ldc, ldc, rows, n)
-                i += rows
+        for block, p in zip(self._blocks, range(0, k, self._kc)):
+            for row, rows, mr, _ in row_parts(m, MC):
+                pa = pack_a(a[row : row + rows, p : p + self._kc], mr)
+                macro_kernel(mr, TILE[1])(pa, block, memory, row * ldc, ldc, rows, n)
         return finish(out, c)
 
 
@@ -289,7 +291,7 @@ def gemm(a, b, out=None):
         return b.product(a, out)
     if isinstance(a, np.ndarray) and a.dtype == np.float64:
         return matmul_registers(a, b, out)
-    m, k, n = check_matmul(a, b)
-    if (m <= IN_PLACE_ROWS or k * n <= IN_PLACE_SIZE) and flat_rows(b):
+    m, inner, n = check_matmul(a, b)
+    if flat_rows(b) and (m < TILE[0] or (m <= IN_PLACE_ROWS and inner * n > STAY)):
         return gemm_skinny(a, b, out)
     return gemm_blocked(a, b, out, MC, KC, NC)

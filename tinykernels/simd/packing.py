@@ -2,6 +2,8 @@
 """SIMD: your own GEMM beside OpenBLAS."""
 
 import math
+import sys
+import threading
 
 import numpy as np
 from llvmlite import ir
@@ -25,11 +27,31 @@ __all__ = [
 
 
 # 08_simd: aligned_empty, flat_rows, read_only
+_kept = threading.local()
+
+
+def _references(pair):
+    return sys.getrefcount(pair[0])
+
+
+_UNUSED = _references((np.empty(0), 0))  # of a room while no array shows a part of it
+
+
 def aligned_empty(shape):
-    """A new float32 array that begins at a cache line (64 bytes); anything may be in it."""
+    """A float32 array that begins at a cache line (64 bytes); anything may be in it.
+
+    Its memory may be that of an array that is gone. A thread keeps the last four pieces of up to
+    8 MB, because new memory is slow: the system clears each page of it at the first touch.
+    """
     size = math.prod(shape)
-    room = np.empty(size + 15, np.float32)
-    start = -(room.ctypes.data // 4) % 16
+    kept = _kept.__dict__.setdefault("rooms", [])
+    fitting = (pair for pair in kept if size <= len(pair[0]) - 15 <= 2 * size)
+    room, start = next((pair for pair in fitting if _references(pair) == _UNUSED), (None, 0))
+    if room is None:
+        room = np.empty(size + 15, np.float32)
+        start = -(room.ctypes.data // 4) % 16
+        if size <= 1 << 21:
+            kept[:] = [(room, start), *kept[:3]]
     return room[start : start + size].reshape(shape)
 
 

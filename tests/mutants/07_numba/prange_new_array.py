@@ -22,11 +22,14 @@ def column_sums_kernel(x, parts):
     workers = len(parts)
     for w in prange(workers):
         band = int(w)
-        mine = np.zeros(n, x.dtype)
+        mine = np.empty(n, x.dtype)
+        for j in range(n):
+            mine[j] = 0
         for i in range(band * m // workers, (band + 1) * m // workers):
             for j in range(n):
                 mine[j] += x[i, j]
-        parts[band] = mine
+        for j in range(n):
+            parts[band, j] = mine[j]
 
 
 # Bands of column_sums_prange: some for every core there may be, the same number everywhere.

@@ -37,26 +37,21 @@ def copy_columns(source, first, target, place, count):
 
 
 @kernel
-def add_tiles(a, b, c, n):
-    m, k = a.shape
-    c[:] = 0
-    for i in range(0, m - m % 4, 4):
-        tile_4x4(a, b, c, i, 0, k, 0, n)
-    for i in range(m - m % 4, m):
-        tile_1x1(a, b, c, i, 0, k, 0, n)
-
-
-@kernel
 def matmul_registers_kernel(a, b, c):
-    m, n = c.shape
+    (m, n), k = c.shape, len(b)
     width = max(1, min(n, PANEL))
-    right = np.empty((len(b), width + GAP), b.dtype)
+    right = np.empty((k, width + GAP), b.dtype)
     sums = np.empty((m, width + GAP), c.dtype)
-    for j in range(0, n, width):
+    zero = np.int64(0)
+    for j in range(zero, n, width):
         count = min(n - j, width)
-        copy_columns(b, j, right, 0, count)
-        add_tiles(a, right, sums, count)
-        copy_columns(sums, 0, c, j, count)
+        copy_columns(b, j, right, zero, count)
+        sums[:] = 0
+        for i in range(0, m - m % 4, 4):
+            tile_4x4(a, right, sums, i, zero, k, zero, count)
+        for i in range(m - m % 4, m):
+            tile_1x1(a, right, sums, i, zero, k, zero, count)
+        copy_columns(sums, zero, c, j, count)
 
 
 def matmul_registers(a, b, out=None):

@@ -12,7 +12,7 @@ def axpy_vec(alpha, x, y):
     for i in range(0, whole, VL):
         vstore(y, i, vfma(factor, vload(x, i), vzero()))
     for i in range(whole, n):
-        y[i] = alpha * x[i]
+        y[i] = x[i] * alpha
 
 def axpy_part(alpha, x, out, start, stop, plain=False):
     axpy = in_python(axpy_vec) if plain else axpy_vec

@@ -11,9 +11,11 @@ def in_place_kernel(mr, nv):
     @kernel
     def tiles(pa, b, ldb, c, ic, ldc, n):
         count, k, _ = pa.shape
-        for j in range(0, n - n % nr, nr):
+        whole, strip = (n - n % nr, strip_for(k, nr))
+        for first in range(0, whole, strip):
             for q in range(count):
-                tile(pa[q], b[j:], ldb, k, c, ic + q * mr * ldc + j, ldc)
+                for j in range(first, min(first + strip, whole), nr):
+                    tile(pa[q], b[j:], ldb, k, c, ic + q * mr * ldc + j, ldc)
     return tiles
 
 def gemm_skinny(a, b, out=None):
@@ -37,22 +39,19 @@ class PackedMatrix:
     ndim, dtype = (2, np.dtype(np.float32))
 
     def __init__(self, b):
-        check_float_array('b', b, ndim=2, dtype=self.dtype)
+        check_float_array('b', b, dtype=self.dtype, ndim=2)
         self.shape = b.shape
-        self._blocks = [pack_b(b[p:p + KC], TILE[1] * VL) for p in range(0, len(b), KC)]
+        parts = max(1, round(len(b) / KC))
+        kc = self._kc = max(1, -(-len(b) // parts))
+        self._blocks = [pack_b(b[p:p + kc], TILE[1] * VL) for p in range(0, len(b), kc)]
 
     def product(self, a, out=None):
         m, k, n, out, c = begin(a, self, out)
         memory, ldc = flat_rows(c)
-        for block, p in zip(self._blocks, range(0, k, KC)):
-            i = 0
-            while i < m:
-                mr = min(TILE[0], m - i)
-                rows = min(MC, (m - i) // mr * mr)
-                pa = pack_a(a[i:i + rows, p:p + KC], mr)
-                tiles = macro_kernel(mr, TILE[1])
-                tiles(pa, block, memory, i * ldc, ldc, rows, n)
-                i += rows
+        for block, p in zip(self._blocks, range(0, k, self._kc)):
+            for row, rows, mr, _ in row_parts(m, MC):
+                pa = pack_a(a[row:row + rows, p:p + self._kc], mr)
+                macro_kernel(mr, TILE[1])(pa, block, memory, row * ldc, ldc, rows, n)
         return finish(out, c)
 
 def gemm(a, b, out=None):
@@ -60,8 +59,8 @@ def gemm(a, b, out=None):
         return b.product(a, out)
     if isinstance(a, np.ndarray) and a.dtype == np.float64:
         return matmul_registers(a, b, out)
-    m, k, n = check_matmul(a, b)
-    if (m <= IN_PLACE_ROWS or k * n <= IN_PLACE_SIZE) and flat_rows(b):
+    m, inner, n = check_matmul(a, b)
+    if flat_rows(b) and (m < TILE[0] or (m <= IN_PLACE_ROWS and inner * n > STAY)):
         return gemm_skinny(a, b, out)
     return gemm_blocked(a, b, out, MC, KC, NC)
 """

@@ -79,7 +79,9 @@ def main(folder: str, control: int) -> None:
     def prepare(request: dict[str, Any], files: list[int]) -> None:
         students.start(request["numba"])
         if request["numba"]:
-            _import_numba()
+            # Given cells import it, which takes a third of a second: here once, or in every fork.
+            with suppress(ImportError):
+                __import__("numba")
         with open(files[0], encoding="ascii", closefd=False) as module:
             known[:] = [of_module(module.read())]
         known[0].package = request["package"] and Path(request["package"])
@@ -95,12 +97,6 @@ def main(folder: str, control: int) -> None:
     finally:
         students.close()
         remove_folder(Path(folder))  # if the caller was killed, nobody else does
-
-
-def _import_numba() -> None:
-    """Numba, for the given cells that import it: a fork of the judge would take 0.2 s for that."""
-    with suppress(ImportError):
-        import numba.extending  # noqa: F401
 
 
 def _judge(engine: ForkEngine, known: Job, request: dict[str, Any], files: list[int]) -> None:

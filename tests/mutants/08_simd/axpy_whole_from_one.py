@@ -1,0 +1,21 @@
+"""The first vector is left out."""
+
+EXERCISE = "axpy_vec"
+FAILS_IN = "axpy_vec-test"
+PHRASE = "only whole vectors in the vector loop"
+SOURCE = """\
+@kernel
+def axpy_vec(alpha, x, y):
+    n = len(x)
+    whole = n - n % VL
+    factor = vsplat(alpha)
+    for i in range(VL, whole, VL):
+        vstore(y, i, vfma(factor, vload(x, i), vload(y, i)))
+    for i in range(whole, n):
+        y[i] += x[i] * alpha
+
+def axpy_part(alpha, x, out, start, stop, plain=False):
+    axpy = in_python(axpy_vec) if plain else axpy_vec
+    axpy(np.float32(alpha), x[start:stop], out[start:stop])
+    return out
+"""

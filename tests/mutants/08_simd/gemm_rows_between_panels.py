@@ -1,0 +1,23 @@
+"""Blocks of rows end at whole tiles: the rest of mc is lost."""
+
+EXERCISE = "gemm_blocked"
+FAILS_IN = "gemm_blocked-hidden"
+PHRASE = "small whole numbers come out exactly"
+SOURCE = """\
+def gemm_blocked(a, b, out=None, mc=MC, kc=KC, nc=NC):
+    mc, kc, nc = (check_count('mc', mc), check_count('kc', kc), check_count('nc', nc))
+    m, k, n, out, c = begin(a, b, out)
+    memory, ldc = flat_rows(c)
+    mr, nv = TILE
+    tiles = macro_kernel(mr, nv)
+    for j in range(0, n, nc):
+        for p in range(0, k, kc):
+            pb = pack_b(b[p:p + kc, j:j + nc], nv * VL)
+            for i in range(0, m, mc):
+                pa = pack_a(a[i:i + mc, p:p + kc], mr)
+                tiles(pa, pb, memory, i * ldc + j, ldc, min(mc - mc % mr or mc, m - i), min(nc, n - j))
+    return finish(out, c)
+
+def blocked_in_python(a, b, **blocks):
+    return in_python(gemm_blocked)(a, b, **blocks)
+"""

@@ -1,0 +1,35 @@
+"""No more of the inner size than the visible test has."""
+
+EXERCISE = "macro_kernel"
+FAILS_IN = "macro_kernel-hidden"
+PHRASE = "one row of tiles or many"
+SOURCE = """\
+@functools.cache
+def macro_kernel(mr, nv):
+    tile, nr = (ukernel(mr, nv), nv * VL)
+
+    @kernel
+    def tiles(pa, pb, c, ic, ldc, m, n):
+        k = pa.shape[1]
+        edge = np.empty(mr * nr, np.float32)
+        for i in range(0, m, mr):
+            for j in range(0, n, nr):
+                place = ic + i * ldc + j
+                whole = i + mr <= m and j + nr <= n
+                if whole:
+                    target, start, ld = (c, place, ldc)
+                else:
+                    edge[:] = np.float32(0)
+                    target, start, ld = (edge, 0, nr)
+                tile(pa[i // mr], pb[j // nr], nr, min(k, 5), target, start, ld)
+                if not whole:
+                    for r in range(min(mr, m - i)):
+                        for s in range(min(nr, n - j)):
+                            c[place + r * ldc + s] += edge[r * nr + s]
+    return tiles
+
+def multiply_panels(mr, nv, pa, pb, out, row, column, m, n, plain=False):
+    tiles, ldc = ((in_python(macro_kernel) if plain else macro_kernel)(mr, nv), out.shape[1])
+    tiles(pa, pb, out.reshape(-1), row * ldc + column, ldc, m, n)
+    return out
+"""
