@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 
+from tito.grading.judge import harden
 from tito.grading.judge.harden import poisoned
 
 LINUX = sys.platform.startswith("linux")
