@@ -8,6 +8,7 @@ compare, an expected value that is no number) raises ValueError or TypeError: th
 mistake, not the student's.
 """
 
+from tito.checks.assembly import Code, all_code, inner_loops
 from tito.checks.cache import cache_misses
 from tito.checks.claims import claim
 from tito.checks.counting import (
@@ -35,10 +36,12 @@ from tito.checks.tools import counts, points, remote_array, rng, worker
 
 __all__ = [
     "CheckFailed",
+    "Code",
     "Counts",
     "Meeting",
     "Speed",
     "Trace",
+    "all_code",
     "at_most",
     "cache_misses",
     "claim",
@@ -51,6 +54,7 @@ __all__ = [
     "expect_reads",
     "expect_returns",
     "expect_unchanged",
+    "inner_loops",
     "is_copied",
     "points",
     "remote_array",

@@ -70,6 +70,21 @@ def test_zeros_have_the_shape_and_dtype_of_the_right_answer():
     assert text == ""
 
 
+def test_zeros_go_into_what_the_function_writes():
+    source = (
+        "#| writes: y\ndef fill(x, y, other):\n    ### BEGIN SOLUTION\n"
+        "    y[:], other[:] = x, x\n    ### END SOLUTION\n"
+        "fill.py_func = lambda x, y: y.__setitem__(..., x)\n"
+    )
+    fill = run(variants.returns_zeros(solution("fill", source)))["fill"]
+    x, y, other = np.ones(3), np.full(3, 7.0), np.zeros(3)
+    assert fill(x, y=y, other=other) is None
+    assert x.all() and not y.any() and other.all()
+    y[:] = 7
+    fill.py_func(x, y)
+    assert x.all() and not y.any(), "the function behind a compiled one"
+
+
 def test_zeros_of_methods_leave_given_ones_alone():
     given = CLASS + "\n\nclass Given:\n    def seven(self):\n        return 7\n"
     names = run(variants.returns_zeros(solution("c", given)))

@@ -114,6 +114,8 @@ def _test(cell: Cell) -> dict[str, str]:
 
 def _in_child(job: dict[str, Any]) -> list[dict[str, Any]]:
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    # GNU's OpenMP ends a fork of a process that has used it; a mutant would look killed.
+    environment["NUMBA_THREADING_LAYER"] = "workqueue"
     home = str(Path(__file__).resolve().parents[3])
     environment["PYTHONPATH"] = os.pathsep.join([home, environment.get("PYTHONPATH", "")])
     done = subprocess.run(

@@ -85,6 +85,7 @@ def _nothing(result: Result, what: str) -> Iterator[str]:
 def hand_made(master: Notebook, mutants: list[HandMade], setting: Setting) -> Iterator[str]:
     """Each mutant loses points in its cell, and the message says why."""
     known = {variants.exercise_id(e): {t.grade_id for t in e.tests} for e in exercises(master)}
+    order = {t.grade_id: place for e in exercises(master) for place, t in enumerate(e.tests)}
     usable = []
     for mutant in mutants:
         if mutant.exercise not in known:
@@ -94,6 +95,9 @@ def hand_made(master: Notebook, mutants: list[HandMade], setting: Setting) -> It
         else:
             usable.append(mutant)
     yield from _too_few(master, mutants)
+    # Those that fail in the same kind of test lie side by side, and share what it starts: twins of
+    # a baseline, a clean process for claims.
+    usable.sort(key=lambda mutant: order[mutant.fails_in])
     batches = _batches(variants.rounds(master), usable)
     for batch, result in zip(batches, setting.grade_all(_pair(master, b) for b in batches)):
         for mutant in batch:

@@ -83,22 +83,31 @@ def returns_first_argument(cell: Cell) -> str:
 
 
 def returns_zeros(cell: Cell) -> str:
-    """The reference, with every number of its results replaced by zero: the right shapes."""
+    """The reference, with every number of its results replaced by zero: the right shapes.
+
+    What it writes into its arguments (`#| writes:`) becomes zero too.
+    """
+    directive = cell.directive("writes")
+    writes = tuple(directive.words) if directive else ()
     tree = ast.parse(without_magics(cell.source))
     written = _written_by_students(cell, tree)
     lines = [cell.source, "", ZEROS]
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and node in written:
-            lines.append(f"{node.name} = _all_zero({node.name})")
+            lines.append(f"{node.name} = _all_zero({node.name}, {writes!r})")
         elif isinstance(node, ast.ClassDef):
             methods = [m for m in node.body if m in written and not m.name.startswith("__")]
-            lines += [f"{node.name}.{m.name} = _all_zero({node.name}.{m.name})" for m in methods]
+            lines += [
+                f"{node.name}.{m.name} = _all_zero({node.name}.{m.name}, {writes!r})"
+                for m in methods
+            ]
     return "\n".join(lines) + "\n"
 
 
 ZEROS = """
-def _all_zero(function):
+def _all_zero(function, writes):
     import functools
+    import inspect
 
     import numpy
 
@@ -117,8 +126,16 @@ def _all_zero(function):
 
     @functools.wraps(function)
     def zeros(*args, **kwargs):
-        return zero(function(*args, **kwargs))
+        result = function(*args, **kwargs)
+        given = inspect.signature(function).bind(*args, **kwargs).arguments if writes else {}
+        for name in writes:
+            if isinstance(given.get(name), numpy.ndarray):
+                given[name][...] = 0
+        return zero(result)
 
+    # The Python function behind one that Numba compiled.
+    if hasattr(function, "py_func"):
+        zeros.py_func = _all_zero(function.py_func, writes)
     return zeros
 """
 

@@ -13,6 +13,7 @@ import os
 import socket
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,10 @@ def main(folder: str, control: int) -> None:
 
     def prepare(request: dict[str, Any], files: list[int]) -> None:
         students.start(request["numba"])
+        if request["numba"]:
+            # Given cells import it, which takes a third of a second: here once, or in every fork.
+            with suppress(ImportError):
+                __import__("numba")
         with open(files[0], encoding="ascii", closefd=False) as module:
             known[:] = [of_module(module.read())]
         known[0].package = request["package"] and Path(request["package"])

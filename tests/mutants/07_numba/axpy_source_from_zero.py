@@ -1,0 +1,19 @@
+"""Reads x from its beginning."""
+
+EXERCISE = "axpy_range"
+FAILS_IN = "axpy_range-test"
+PHRASE = "slice it like y"
+SOURCE = """\
+@kernel
+def axpy_range(y, x, alpha, start, stop):
+    target = y[start:stop]
+    source = x[: stop - start]
+    for i in range(len(target)):
+        target[i] += alpha * source[i]
+
+
+@kernel
+def axpy_chain(y, x, alphas, start, stop):
+    for p in range(len(alphas)):
+        axpy_range(y, x[p % len(x)], alphas[p], start, stop)
+"""

@@ -1,0 +1,19 @@
+"""Changes all of y."""
+
+EXERCISE = "axpy_range"
+FAILS_IN = "axpy_range-test"
+PHRASE = "the whole of y was changed"
+SOURCE = """\
+@kernel
+def axpy_range(y, x, alpha, start, stop):
+    target = y[:]
+    source = x[:]
+    for i in range(len(target)):
+        target[i] += alpha * source[i]
+
+
+@kernel
+def axpy_chain(y, x, alphas, start, stop):
+    for p in range(len(alphas)):
+        axpy_range(y, x[p % len(x)], alphas[p], start, stop)
+"""

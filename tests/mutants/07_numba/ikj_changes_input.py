@@ -1,0 +1,22 @@
+"""Clears a while it reads it."""
+
+EXERCISE = "matmul_ikj"
+FAILS_IN = "matmul_ikj-test"
+PHRASE = "changed its input a"
+SOURCE = """\
+@kernel
+def matmul_ikj_kernel(a, b, c):
+    m, n = c.shape
+    for i in range(m):
+        for j in range(n):
+            c[i, j] = 0
+        for p in range(len(b)):
+            factor = a[i, p]
+            a[i, p] = 0
+            for j in range(n):
+                c[i, j] += factor * b[p, j]
+
+
+def matmul_ikj(a, b, out=None):
+    return multiply(matmul_ikj_kernel, a, b, out)
+"""

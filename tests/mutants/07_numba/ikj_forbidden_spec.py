@@ -1,0 +1,22 @@
+"""Right, but it calls the specification: nothing may count."""
+
+EXERCISE = "matmul_ikj"
+FAILS_IN = "matmul_ikj-test"
+PHRASE = "matmul_spec is the specification"
+FORBIDDEN = "spec"
+SOURCE = """\
+@kernel
+def matmul_ikj_kernel(a, b, c):
+    m, n = c.shape
+    for i in range(m):
+        for j in range(n):
+            c[i, j] = 0
+        for p in range(len(b)):
+            factor = a[i, p]
+            for j in range(n):
+                c[i, j] += factor * b[p, j]
+
+
+def matmul_ikj(a, b, out=None):
+    return matmul_spec(a, b)
+"""

@@ -1,0 +1,21 @@
+"""Right for up to 19 columns."""
+
+EXERCISE = "matmul_ikj"
+FAILS_IN = "matmul_ikj-hidden"
+PHRASE = "any size"
+SOURCE = """\
+@kernel
+def matmul_ikj_kernel(a, b, c):
+    m, n = c.shape
+    for i in range(m):
+        for j in range(n):
+            c[i, j] = 0
+        for p in range(len(b)):
+            factor = a[i, p]
+            for j in range(min(n, 19)):
+                c[i, j] += factor * b[p, j]
+
+
+def matmul_ikj(a, b, out=None):
+    return multiply(matmul_ikj_kernel, a, b, out)
+"""

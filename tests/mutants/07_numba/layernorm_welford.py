@@ -1,0 +1,35 @@
+"""Welford's updates: right, and every step waits."""
+
+EXERCISE = "layernorm_fused"
+FAILS_IN = "layernorm_fused-speed"
+PHRASE = "one pass for both sums"
+SOURCE = """\
+# m, n: rows, columns
+@kernel
+def layernorm_kernel(x, gamma, beta, eps, y):
+    for i in range(len(x)):
+        row, normed = x[i], y[i]
+        shift = pilot(row)
+        mean = squares = 0.0
+        for j in range(len(row)):
+            deviation = np.float64(row[j] - shift)
+            step = deviation - mean
+            mean += step / (j + 1)
+            squares += step * (deviation - mean)
+        factor = x.dtype.type(1 / math.sqrt(squares / len(row) + eps)) if len(row) else shift
+        mean = x.dtype.type(mean)
+        for j in range(len(row)):
+            normed[j] = ((row[j] - shift) - mean) * factor * gamma[j] + beta[j]
+
+
+def layernorm_fused(x, gamma, beta, eps=1e-5, out=None):
+    check_vectors(x, gamma=gamma, beta=beta)
+    if eps <= 0 or eps != eps:
+        raise ValueError(f"eps = {eps}: it must be a number above 0")
+    out = place_for(x, out, gamma, beta)
+    rows = (math.prod(x.shape[:-1]), x.shape[-1])
+    y = compiled_form(out)
+    vectors = compiled_form(gamma), compiled_form(beta)
+    layernorm_kernel(compiled_form(x).reshape(rows), *vectors, float(eps), y.reshape(rows))
+    return settled(y, out)
+"""
