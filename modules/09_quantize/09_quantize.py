@@ -544,13 +544,14 @@ else:
     plots = new_plots("Error of the quiet rows", ("error", "numbers"), ("error", "numbers"))
     for axes, (name, error), colour in zip(plots, errors.items(), (ORANGE, BLUE)):
         axes.hist(error, bins=60, color=colour)
+        axes.locator_params(axis="x", nbins=5)
         axes.set_title(name, color="0.5", fontsize=10)
     if plots:
         show_plots(plots, "Two histograms of errors: wide for one scale, narrow for one a row")
 
 # %% [markdown]
 """
-*Figure: two histograms of the error. Left, with one scale, the errors are the numbers themselves: nearly every quiet number became 0 or one step. Right, with a scale for each row, they are spread evenly over half a step to both sides.*
+*Figure: two histograms of the error. Left, with one scale, the errors are as large as the numbers themselves: nearly every quiet number became 0 or one step. Right, with a scale for each row, they are spread evenly over half a step to both sides.*
 
 **How many bits does it take?** The same idea with fewer marks: the next cell quantizes normal numbers to 2 to 8 bits, and prints the ratio of signal to noise in decibels. Each bit halves the step.
 
