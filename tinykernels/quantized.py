@@ -42,6 +42,7 @@ __all__ = [
     "check_axis",
     "check_bytes",
     "check_int8_matmul",
+    "check_lanes",
     "check_q4",
     "check_scale",
     "dequantize",
@@ -73,6 +74,7 @@ __all__ = [
     "ukernel_int8",
     "ukernel_int8_source",
     "unpack_q4",
+    "vector_for",
 ]
 
 
@@ -444,6 +446,20 @@ def macro_kernel_int8(mr, nv):
     return tiles
 
 
+def check_lanes(lanes, packed, start):
+    """(lanes, start) as contiguous int32; compiled code would read beyond what does not fit.
+
+    raises TypeError and ValueError for another dtype or shape than multiply_bytes asks for
+    """
+    k4, n = packed.panels.shape[1], packed.shape[1]
+    _, found = check_bytes("lanes", lanes, ndim=2, dtype=np.int32)
+    if found != k4 or np.shape(start) != (n,):
+        raise ValueError(
+            f"lanes {lanes.shape} and start {np.shape(start)}: (m, {k4}) and ({n},) are needed"
+        )
+    return np.ascontiguousarray(lanes), np.ascontiguousarray(start, np.int32)
+
+
 def multiply_bytes(lanes, packed, start):
     """start plus the product of the rows in `lanes` with a packed matrix.
 
@@ -451,6 +467,7 @@ def multiply_bytes(lanes, packed, start):
     start : (n,) int32, added to each row
     returns (m, n) int32
     """
+    lanes, start = check_lanes(lanes, packed, start)
     m, k4 = lanes.shape
     mr, nv = TILE_INT8 if m > LOW_TILE_INT8[0] else LOW_TILE_INT8
     most = max(1, BLOCK_BYTES // max(1, 4 * k4 * mr))
@@ -465,6 +482,7 @@ def multiply_bytes(lanes, packed, start):
 
 def multiply_plain(lanes, packed, start):
     """What multiply_bytes gives, by NumPy: slow, and nothing is compiled. For tests."""
+    lanes, start = check_lanes(lanes, packed, start)
     total = np.empty((len(lanes), packed.shape[1]), np.int32)
     total[:] = start
     columns = np.concatenate([*packed.panels, lanes[:0].T], axis=1)[:, : packed.shape[1]]
@@ -619,8 +637,19 @@ def unpack_q4(nibbles, d, m):
     return (q * d + m).reshape(n, BLOCK * blocks)
 
 
-# 09_quantize: LOW_BITS, FOUR, q4_row_by_row
+# 09_quantize: LOW_BITS, FOUR, vector_for
 LOW_BITS, FOUR = np.uint8(15), np.uint8(4)
+
+
+def vector_for(x, blocks):
+    """The vector as contiguous float32, for a matrix with so many blocks in a row.
+
+    raises TypeError and ValueError as check_float_array, ValueError for another length
+    """
+    (k,) = check_float_array("x", x, ndim=1)
+    if k != BLOCK * blocks:
+        raise ValueError(f"x has {k} elements, the weights {BLOCK * blocks} columns")
+    return np.array(x, np.float32, order="C")
 
 
 @kernel
@@ -644,8 +673,9 @@ def matvec_q4_rows(nibbles, d, m, x):
     nibbles, d, m : as pack_q4 gives them
     x             : (32 * blocks,) float32
     """
-    n, _ = check_q4(nibbles, d, m)
-    y = np.empty(n, np.float32)
+    n, blocks = check_q4(nibbles, d, m)
+    y, x = np.empty(n, np.float32), vector_for(x, blocks)
+    nibbles = np.ascontiguousarray(nibbles)
     q4_row_by_row(nibbles, d.astype(np.float32), m.astype(np.float32), x, y)
     return y
 
@@ -706,17 +736,16 @@ def matvec_q4(packed, x):
     packed : (n, k) weights, interleave_q4(nibbles, d, m)
     x      : (k,) float32 or float64, any stride; not modified
     returns (n,) float32, a new array
-    raises TypeError and ValueError as check_float_array, ValueError for an x of another length
+    raises TypeError and ValueError as vector_for, ValueError for arrays that do not fit together
 
     >>> matvec_q4(interleave_q4(*pack_q4(np.ones((2, 32)))), np.arange(32.0))
     array([496., 496.], dtype=float32)
     """
     columns, steps, least = packed
-    (k,) = check_float_array("x", x, ndim=1)
-    blocks, _, n = columns.shape
-    if k != BLOCK * blocks:
-        raise ValueError(f"x has {k} elements, the weights {BLOCK * blocks} columns")
-    x = np.array(x, np.float32, order="C")
+    blocks, half, n = columns.shape
+    if half != BLOCK // 2 or not steps.shape == least.shape == (blocks, n):
+        raise ValueError(f"packed has shapes {columns.shape}, {steps.shape}, {least.shape}")
+    x = vector_for(x, blocks)
     y = np.empty(n, np.float32)
     q4_kernel(columns, steps, least, x, x.reshape(blocks, BLOCK).sum(axis=1), y)
     return y
@@ -742,7 +771,7 @@ def group_q4(nibbles, d, m):
     words = np.zeros((-(-n // VL) * VL, blocks, 5), np.int32)
     halves = words.view(np.uint16)
     halves[:n, :, 0], halves[:n, :, 1] = d.view(np.uint16), m.view(np.uint16)
-    words[:n, :, 1:] = nibbles.view(np.int32)
+    words[:n, :, 1:] = np.ascontiguousarray(nibbles).view(np.int32)
     grouped = aligned_empty((len(words) // VL, blocks, 5, VL)).view(np.int32)
     grouped[:] = words.reshape(-1, VL, blocks, 5).transpose(0, 2, 3, 1)
     return GroupedQ4(grouped, n)
@@ -791,12 +820,14 @@ def matvec_q4_bytes(packed, x):
     """W x with x in 8 bits, block by block, and sums in integers.
 
     packed : group_q4 of the weights
-    x      : (k,) float32
+    x      : (k,) float32 or float64; each number is off by half a step of its block at most
     returns (n,) float32
+    raises TypeError and ValueError as vector_for
     """
-    q, blocks = np.empty(len(x), np.int8), len(x) // BLOCK
-    scales, sums = np.empty((2, blocks), np.float32)
+    groups, blocks = packed.words.shape[:2]
+    x = vector_for(x, blocks)
+    q, (scales, sums) = np.empty(len(x), np.int8), np.empty((2, blocks), np.float32)
     quantize_blocks(x, q, scales, sums)
-    y = np.empty(VL * len(packed.words), np.float32)
+    y = np.empty(VL * groups, np.float32)
     matvec_q4_bytes_kernel(packed.words, q.view(np.int32), scales, sums, y)
     return y[: packed.n]

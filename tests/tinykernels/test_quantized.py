@@ -261,6 +261,32 @@ def test_the_matvec_refuses_what_does_not_fit():
         quantized.interleave_q4(np.zeros((1, 1, 16), np.int8), *np.zeros((2, 1, 1), np.float16))
 
 
+@pytest.mark.parametrize("name", ["rows", "interleaved", "bytes"])
+def test_no_kernel_reads_beyond_what_it_is_given(name):
+    q4 = quantized.pack_q4(np.ones((3, 64)))
+    call = {
+        "rows": lambda x: quantized.matvec_q4_rows(*q4, x),
+        "interleaved": lambda x: quantized.matvec_q4(quantized.interleave_q4(*q4), x),
+        "bytes": lambda x: quantized.matvec_q4_bytes(quantized.group_q4(*q4), x),
+    }[name]
+    assert np.allclose(call(np.ones(128)[::2]), 64, rtol=1e-6)
+    for wrong in (np.ones(32), np.ones(96), np.ones(63)):
+        with pytest.raises(ValueError, match="64 columns"):
+            call(wrong)
+
+
+@pytest.mark.parametrize("multiply", [quantized.multiply_bytes, quantized.multiply_plain])
+def test_lanes_that_do_not_fit_are_refused_before_anything_is_compiled(multiply):
+    packed, start = quantized.pack_k4(np.ones((8, 3), np.int8)), np.zeros(3, np.int32)
+    for lanes in (np.zeros((2, 8), np.int32), np.zeros((2, 1), np.int32), np.zeros(2, np.int32)):
+        with pytest.raises(ValueError, match="needed"):
+            multiply(lanes, packed, start)
+    with pytest.raises(TypeError, match="int32"):
+        multiply(np.zeros((2, 2), np.uint8), packed, start)
+    with pytest.raises(ValueError, match="start"):
+        multiply(np.zeros((2, 2), np.int32), packed, np.int32(0))
+
+
 # Instruction sets.
 
 

@@ -27,11 +27,10 @@ def q4_kernel(columns, steps, least, x, sums, y):
 
 def matvec_q4(packed, x):
     columns, steps, least = packed
-    k, = check_float_array('x', x, ndim=1)
-    blocks, _, n = columns.shape
-    if k != BLOCK * blocks:
-        raise ValueError(f'x has {k} elements, the weights {BLOCK * blocks} columns')
-    x = np.array(x, np.float32, order='C')
+    blocks, half, n = columns.shape
+    if half != BLOCK // 2 or not steps.shape == least.shape == (blocks, n):
+        raise ValueError(f'packed has shapes {columns.shape}, {steps.shape}, {least.shape}')
+    x = vector_for(x, blocks)
     y = np.empty(n, np.float32)
     q4_kernel(columns, steps, least, x, x.reshape(blocks, BLOCK).sum(axis=1), y)
     return y
