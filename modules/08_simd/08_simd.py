@@ -23,7 +23,7 @@
 |---|---|
 | hours | 6 |
 | difficulty | 5 of 5 |
-| needs | 02_loops, 05_blocking; Numba as in 07_numba |
+| needs | 05_blocking, 07_numba |
 | code goes to | `tinykernels/simd/` (vec, microkernel, packing, gemm) |
 | points | 44 by tests, 6 by hand |
 
@@ -52,7 +52,7 @@ except ModuleNotFoundError:
 """
 ## An instruction set to read once
 
-A vector register holds `VL` floats: 16 with AVX-512, 8 with AVX2, 4 elsewhere. Numba has no such type, and its compiler decides by itself what becomes a vector. The next cell adds the type and seven operations, each a few lines. You need not know how they are made; you need this table:
+A vector register holds `VL` floats: 16 with AVX-512, 8 with AVX2, 4 elsewhere. Numba has no such type, and its compiler decides by itself what becomes a vector. The next cell adds the type and seven operations, each written twice: in Python, which says what it does, and in the compiler's instructions. You need not know how they are made; you need this table:
 
 | call | gives |
 |---|---|
@@ -64,7 +64,7 @@ A vector register holds `VL` floats: 16 with AVX-512, 8 with AVX2, 4 elsewhere. 
 | `vfma(u, v, w)` | `u * v + w`, lane by lane, one instruction |
 | `vstore(x, i, v)` | writes `v` over the `VL` floats of `x` from its `i`-th on |
 
-`x` is a contiguous float32 array with any number of axes, and `i` counts its floats in the order in which they lie in memory: `i = 0` is the first. **Nobody looks whether `i` is inside the array.** Like in C, a load behind the end reads what is there, and a store behind the end destroys it.
+`x` is a contiguous float32 array with any number of axes, and `i` counts its floats in the order in which they lie in memory: `i = 0` is the first. **In a compiled kernel nobody looks whether `i` is inside the array.** Like in C, a load behind the end reads what is there, and a store behind the end destroys it. In plain Python somebody does: `axpy_vec.py_func(...)` runs your kernel line by line, as in 07, with arrays of `VL` floats as vectors, and a vector that reaches over the end is an `IndexError`. `in_python(f)` gives you a function `f` with none of the kernels in it compiled. The tests run your kernels that way first; do the same when something is odd.
 
 Two numbers of your CPU come with them: `VL`, and `REGISTERS`, how many vector registers there are.
 """
@@ -509,7 +509,7 @@ def conveyor(axes, sums):
             axes.add_patch(Rectangle(place, 0.9, 0.8, fc=(BLUE, ORANGE)[chosen % 2], ec="gray"))
             axes.text(cycle + 0.45, 1.4 - belt, chosen + 1, ha="center", va="center")
     axes.set(xlim=(0, 12), ylim=(0, 2), yticks=[1.4, 0.4], yticklabels=["unit 1", "unit 2"])
-    axes.set_title(f"{sums} sums", loc="left", fontsize=10)
+    axes.set_title(f"{sums} sum{'s' * (sums > 1)}", loc="left", fontsize=10)
 
 
 figure, rows = plt.subplots(3, 1, figsize=(7, 4), sharex=True, layout="constrained")
@@ -643,6 +643,10 @@ A product by rows loads and stores a vector of C for every multiply-add. A *micr
     pb[p, s]    row p of a few columns of B     kc x nr floats
 
 $$C_{r s} \leftarrow C_{r s} + \sum_p \mathrm{pa}_{p r}\,\mathrm{pb}_{p s}$$
+
+                     pb, row p:   | b0       | b1       |
+    pa, column p:   | a0 |        | c00      | c01      |      four registers of sums;
+                    | a1 |        | c10      | c11      |      each step adds a times b to all
 
 By hand, for 2 rows and 2 vectors ($mr = 2$, $nr = 2\,VL$): four sums with four *names*. Names become registers; elements of an array do not. In each step load two vectors of B, then broadcast one float of A after the other and use it for both.
 
@@ -1735,6 +1739,10 @@ Packing B costs `k * n` copies and pays when B is used for many rows. A language
 - **In place.** The microkernel reads B where it lies. That is what `ldb` is for: the rows of the "panel" are now as far apart as the rows of B. A has few rows, so packing *it* costs nothing. Only the last, narrow panel of B is packed, since a vector may not reach over the end. For more than one panel of A, B is gone through in strips: a strip is read by all panels before the next one, and `strip_for(k, nr)` columns are as many as stay in the second cache meanwhile.
 - **Packed once.** The weights of a model do not change. `PackedMatrix(b)` packs them when they are loaded; `gemm(a, packed)` begins at once.
 
+        packed now    B --- copy ---> panels ---> tile       k * n copies for each product
+        in place      B --------------------------> tile     rows of B, ldb floats apart
+        packed once         panels ---------------> tile     the copies were made long ago
+
 `tile_for(rows)` says which tile is right for the rows that are left: 16 rows are two tiles of 8, and for 5 there is a tile of 5, so that no row of zeros is computed. `row_parts(m)` goes through m rows so.
 
 **Predict.** For 4 x 576 times 576 x 1536: how many times as fast is the product in place? And the packed one?
@@ -2072,7 +2080,7 @@ ladder.invert_yaxis()
 peak, memory = peaks().flops(), peaks().bandwidth
 if peak:
     ladder.axvline(peak / 1e9, color=RED, ls="--", label="peak of one core")
-    ladder.legend(loc="lower left")
+    ladder.legend(loc="upper right")
     intensity = np.logspace(-1, 3, 100)  # flops a byte
     for level, colour in zip(memory, (GREEN, ORANGE, BLUE, RED)):
         roof.loglog(
@@ -2143,7 +2151,7 @@ Your answers here are read by a person. Three to six sentences each; numbers fro
 """
 ## What usually goes wrong
 
-- *The kernel dies without a message.* A vector load or store far outside of its array. Look at the index: which rows are how long?
+- *The kernel dies without a message.* A vector load or store far outside of its array. Run its `py_func`, or `in_python` of what calls it: there it is an `IndexError` with its line.
 - *Numbers around the block changed.* A whole tile was stored at the edge, or the vector loop of exercise 1 ran into the tail.
 - *Right, at a third of the speed.* The sums are an array, or C is loaded in the loop over p, or the tile has one register too many.
 - *Only the last 512 of the inner dimension.* The tile was stored instead of added.
