@@ -23,7 +23,7 @@
 |---|---|
 | hours | 6 |
 | difficulty | 5 of 5 |
-| needs | 02_loops, 05_blocking; Numba as in 07_numba |
+| needs | 05_blocking, 07_numba |
 | code goes to | `tinykernels/simd/` (vec, microkernel, packing, gemm) |
 | points | 44 by tests, 6 by hand |
 
@@ -52,7 +52,7 @@ except ModuleNotFoundError:
 """
 ## An instruction set to read once
 
-A vector register holds `VL` floats: 16 with AVX-512, 8 with AVX2, 4 elsewhere. Numba has no such type, and its compiler decides by itself what becomes a vector. The next cell adds the type and seven operations, each a few lines. You need not know how they are made; you need this table:
+A vector register holds `VL` floats: 16 with AVX-512, 8 with AVX2, 4 elsewhere. Numba has no such type, and its compiler decides by itself what becomes a vector. The next cell adds the type and seven operations, each written twice: in Python, which says what it does, and in the compiler's instructions. You need not know how they are made; you need this table:
 
 | call | gives |
 |---|---|
@@ -64,7 +64,7 @@ A vector register holds `VL` floats: 16 with AVX-512, 8 with AVX2, 4 elsewhere. 
 | `vfma(u, v, w)` | `u * v + w`, lane by lane, one instruction |
 | `vstore(x, i, v)` | writes `v` over the `VL` floats of `x` from its `i`-th on |
 
-`x` is a contiguous float32 array with any number of axes, and `i` counts its floats in the order in which they lie in memory: `i = 0` is the first. **Nobody looks whether `i` is inside the array.** Like in C, a load behind the end reads what is there, and a store behind the end destroys it.
+`x` is a contiguous float32 array with any number of axes, and `i` counts its floats in the order in which they lie in memory: `i = 0` is the first. **In a compiled kernel nobody looks whether `i` is inside the array.** Like in C, a load behind the end reads what is there, and a store behind the end destroys it. In plain Python somebody does: `axpy_vec.py_func(...)` runs your kernel line by line, as in 07, with arrays of `VL` floats as vectors, and a vector that reaches over the end is an `IndexError`. `in_python(f)` gives you a function `f` with none of the kernels in it compiled. The tests run your kernels that way first; do the same when something is odd.
 
 Two numbers of your CPU come with them: `VL`, and `REGISTERS`, how many vector registers there are.
 """
@@ -143,10 +143,9 @@ class _VecModel(models.PrimitiveModel):
 
 
 def compiles(function):
-    """Decorator that says what Numba makes of a Python function.
+    """Decorator: what Numba makes of a Python function.
 
-    It stands above a function of the argument types that returns (signature, emit), and emit
-    writes the LLVM instructions.
+    It is told by a function of the argument types, (signature, emit); emit writes instructions.
     """
 
     def register(define):
@@ -509,7 +508,7 @@ def conveyor(axes, sums):
             axes.add_patch(Rectangle(place, 0.9, 0.8, fc=(BLUE, ORANGE)[chosen % 2], ec="gray"))
             axes.text(cycle + 0.45, 1.4 - belt, chosen + 1, ha="center", va="center")
     axes.set(xlim=(0, 12), ylim=(0, 2), yticks=[1.4, 0.4], yticklabels=["unit 1", "unit 2"])
-    axes.set_title(f"{sums} sums", loc="left", fontsize=10)
+    axes.set_title(f"{sums} sum{'s' * (sums > 1)}", loc="left", fontsize=10)
 
 
 figure, rows = plt.subplots(3, 1, figsize=(7, 4), sharex=True, layout="constrained")
@@ -643,6 +642,10 @@ A product by rows loads and stores a vector of C for every multiply-add. A *micr
     pb[p, s]    row p of a few columns of B     kc x nr floats
 
 $$C_{r s} \leftarrow C_{r s} + \sum_p \mathrm{pa}_{p r}\,\mathrm{pb}_{p s}$$
+
+                     pb, row p:   | b0       | b1       |
+    pa, column p:   | a0 |        | c00      | c01      |      four registers of sums;
+                    | a1 |        | c10      | c11      |      each step adds a times b to all
 
 By hand, for 2 rows and 2 vectors ($mr = 2$, $nr = 2\,VL$): four sums with four *names*. Names become registers; elements of an array do not. In each step load two vectors of B, then broadcast one float of A after the other and use it for both.
 
@@ -1623,7 +1626,7 @@ def blocked_in_python(a, b, **blocks):
 
 
 # %% nbgrader={"grade": true, "grade_id": "gemm_blocked-test", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
-shapes = ((1, 1, 1), (20, 7, 40), (33, 50, 70), (2, 0, 3), (0, 3, 2))
+shapes = ((2, 0, 3), (1, 1, 1), (20, 7, 40), (33, 50, 70), (0, 3, 2))
 expect_raises(ValueError, gemm_blocked, ramp(4, 3), ramp(3, 5), mc=0, hint="check_count looks")
 expect_raises(ValueError, gemm_blocked, ramp(4, 3), ramp(4, 3), hint="begin looks at the shapes")
 for multiply in (blocked_in_python, gemm_blocked):
@@ -1655,12 +1658,13 @@ for multiply in (blocked_in_python, gemm_blocked):
 ### BEGIN HIDDEN TESTS
 draw = rng("gemm_blocked-hidden")
 small = (11, 14, 35), (3, 59, 5)
-cases = [(blocked_in_python, *size, 5) for size in small]
-cases += [(gemm_blocked, *size, 13) for size in ((37, 61, 83), (8, 16, 32), (1, 130, 5))]
+cases = [(True, *size, 5) for size in small]
+cases += [(False, *size, 13) for size in ((37, 61, 83), (8, 16, 32), (1, 130, 5))]
 for what in ({"kc": 2.0}, {"nc": True}, {"mc": "8"}):
     one = np.ones((1, 1), np.float32)
     expect_raises(TypeError, blocked_in_python, one, one, **what, hint=f"{what}: check_count")
-for multiply, m, k, n, kc in cases:
+for plain, m, k, n, kc in cases:
+    multiply = blocked_in_python if plain else gemm_blocked
     a = draw.integers(-8, 9, (m, k)).astype(np.float32)
     b = draw.integers(-8, 9, (k, n)).astype(np.float32)
     want = product_spec(a, b).astype(np.float32)
@@ -1733,6 +1737,10 @@ Packing B costs `k * n` copies and pays when B is used for many rows. A language
 
 - **In place.** The microkernel reads B where it lies. That is what `ldb` is for: the rows of the "panel" are now as far apart as the rows of B. A has few rows, so packing *it* costs nothing. Only the last, narrow panel of B is packed, since a vector may not reach over the end. For more than one panel of A, B is gone through in strips: a strip is read by all panels before the next one, and `strip_for(k, nr)` columns are as many as stay in the second cache meanwhile.
 - **Packed once.** The weights of a model do not change. `PackedMatrix(b)` packs them when they are loaded; `gemm(a, packed)` begins at once.
+
+        packed now    B --- copy ---> panels ---> tile       k * n copies for each product
+        in place      B --------------------------> tile     rows of B, ldb floats apart
+        packed once         panels ---------------> tile     the copies were made long ago
 
 `tile_for(rows)` says which tile is right for the rows that are left: 16 rows are two tiles of 8, and for 5 there is a tile of 5, so that no row of zeros is computed. `row_parts(m)` goes through m rows so.
 
@@ -1867,9 +1875,9 @@ def gemm(a, b, out=None):
 
 # %% nbgrader={"grade": true, "grade_id": "gemm_skinny-test", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
 sizes = ((1, 3, 17 * VL), (5, 20, 4 * VL + 3), (2, 7, 5), (1, 0, 4))
-cases = [(skinny_in_python, *size) for size in sizes]
-cases += [(gemm_skinny, 2 * TILE[0], 20, 4 * VL + 3), (gemm_skinny, TILE[0], 0, 4)]
-for multiply, m, k, n in cases:
+cases = [(True, *size) for size in sizes]
+cases += [(False, 2 * TILE[0], 20, 4 * VL + 3), (False, TILE[0], 0, 4)]
+for plain, m, k, n in cases:
     a, b = ramp(m, k), ramp(k, n, seed=1)
     want = product_spec(a, b)
     causes = {}
@@ -1878,30 +1886,35 @@ for multiply, m, k, n in cases:
         cut[:, n - n % nr :] = 0
         causes[f"the last {n % nr} columns are missing"] = lambda cut=cut: cut
     hint = "whole tiles by in_place_kernel, the last n % nr columns packed; every row once"
-    got = expect_unchanged(multiply, a, b)
+    got = expect_unchanged(skinny_in_python, a, b)
+    if not plain:
+        got = expect_unchanged(gemm_skinny, a, b)
     expect_close(got, want.astype(np.float32), inner=k, likely=causes, hint=hint, allow_empty=True)
 a, b = ramp(TILE[0], 40), ramp(40, 70, seed=1)
 want = product_spec(a, b).astype(np.float32)
 got = expect_unchanged(gemm, a, PackedMatrix(b))
-expect_close(got, want, hint="PackedMatrix stands on pack_b and macro_kernel", inner=40)
+hint = "PackedMatrix stands on pack_b and macro_kernel"
+expect_close(got, want, inner=40, hint=hint)
 got = expect_unchanged(gemm, a, b)
-expect_close(got, want, hint="gemm sends few rows to gemm_skinny", inner=40)
+hint = "gemm sends few rows to gemm_skinny"
+expect_close(got, want, inner=40, hint=hint)
 
 # %% nbgrader={"grade": true, "grade_id": "gemm_skinny-hidden", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["hidden-tests", "raises-exception"]
 # 1 point, checked after hand-in
 ### BEGIN HIDDEN TESTS
 normal = rng("gemm_skinny-hidden").standard_normal
 sizes = ((5, 33, 9 * VL + 1), (1, 64, 8 * VL), (2 * TILE[0] + 1, 10, 70))
-cases = [(skinny_in_python, *size) for size in sizes]
+cases = [(True, *size) for size in sizes]
 nr = VL * tile_for(TILE[0])[1]
-cases.append((skinny_in_python, TILE[0], STAY // nr, 2 * nr + 1))  # two strips
-cases.append((gemm_skinny, TILE[0] + 1, 33, 9 * VL + 1))
-for multiply, m, k, n in cases:
+cases.append((True, TILE[0], STAY // nr, 2 * nr + 1))  # two strips
+cases.append((False, TILE[0] + 1, 33, 9 * VL + 1))
+for plain, m, k, n in cases:
+    multiply = skinny_in_python if plain else gemm_skinny
     a, b = normal((m, k)).astype(np.float32), normal((k, n)).astype(np.float32)
     want = product_spec(a, b).astype(np.float32)
     hint = "any number of rows: whole tiles first, then a lower one for the rest"
     got = expect_fresh(multiply, a, b)
-    expect_close(got, want, hint=hint, inner=k, scale=np.float32(60))
+    expect_close(got, want, scale=np.float32(60), inner=k, hint=hint)
 a = normal((TILE[0], 9)).astype(np.float32)
 for name, b in layouts(normal((9, 5 * VL)).astype(np.float32)):
     want = product_spec(a, b).astype(np.float32)
@@ -2066,7 +2079,7 @@ ladder.invert_yaxis()
 peak, memory = peaks().flops(), peaks().bandwidth
 if peak:
     ladder.axvline(peak / 1e9, color=RED, ls="--", label="peak of one core")
-    ladder.legend(loc="lower left")
+    ladder.legend(loc="upper right")
     intensity = np.logspace(-1, 3, 100)  # flops a byte
     for level, colour in zip(memory, (GREEN, ORANGE, BLUE, RED)):
         roof.loglog(
@@ -2137,7 +2150,7 @@ Your answers here are read by a person. Three to six sentences each; numbers fro
 """
 ## What usually goes wrong
 
-- *The kernel dies without a message.* A vector load or store far outside of its array. Look at the index: which rows are how long?
+- *The kernel dies without a message.* A vector load or store far outside of its array. Run its `py_func`, or `in_python` of what calls it: there it is an `IndexError` with its line.
 - *Numbers around the block changed.* A whole tile was stored at the edge, or the vector loop of exercise 1 ran into the tail.
 - *Right, at a third of the speed.* The sums are an array, or C is loaded in the loop over p, or the tile has one register too many.
 - *Only the last 512 of the inner dimension.* The tile was stored instead of added.

@@ -78,3 +78,16 @@ def test_a_measure_cell_may_compare_what_a_library_computed(history):
     history(solution, "expect_close(product(a, a), a)")
     with pytest.raises(CheckFailed, match="library's matrix product"):
         expect_close(a, a)
+
+
+def test_a_cell_of_the_course_may_make_functions_out_of_texts(history):
+    makes = "{}\nwide = 4\ndef made(text):\n    exec(text)\n    return f\n"
+    own = "#| forbid: blas\ndef product(a, b):\n    return made('...')(a, b) * wide\n"
+    test = "expect_close(product(1.0, 1.0), wide)"
+    for directive in ("#| export simd.vec", "#| measure"):
+        history(makes.format(directive), own, test)
+        expect_close(1.0, 1.0)
+    for directive in ("# mine", "#| forbid: blas"):
+        history(makes.format(directive), own, test)
+        with pytest.raises(CheckFailed, match=r"exec\(text\)"):
+            expect_close(1.0, 1.0)

@@ -90,10 +90,9 @@ class _VecModel(models.PrimitiveModel):
 
 
 def compiles(function):
-    """Decorator that says what Numba makes of a Python function.
+    """Decorator: what Numba makes of a Python function.
 
-    It stands above a function of the argument types that returns (signature, emit), and emit
-    writes the LLVM instructions.
+    It is told by a function of the argument types, (signature, emit); emit writes instructions.
     """
 
     def register(define):

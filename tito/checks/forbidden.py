@@ -67,9 +67,7 @@ def _search(cells: dict[str, str], running: str, names: frozenset[str]) -> list:
     home: dict[str, str] = {}
     for label, source in cells.items():
         home |= dict.fromkeys(bound(source)[0] & names, label)
-    # A notebook does not know its given cells; those that the package is built from are exported.
-    exported = [label for label, source in cells.items() if _is_exported(source)]
-    given = set(exported) - set(home.values())
+    given = {label for label, source in cells.items() if _looks_given(source)}
     findings = []
     for label in dict.fromkeys(home.values()):
         words = [w for d in directives(cells[label]) if d.name == "forbid" for w in d.words]
@@ -82,10 +80,13 @@ def _search(cells: dict[str, str], running: str, names: frozenset[str]) -> list:
     return findings
 
 
-def _is_exported(source: str) -> bool:
+def _looks_given(source: str) -> bool:
+    """Whether a cell is one of the course's: a notebook does not tell. Those that the package is
+    built from are exported, and an exercise that forbids something says so."""
     from tito.notebook import directives
 
-    return any(d.name == "export" for d in directives(source))
+    names = {d.name for d in directives(source)}
+    return bool(names & {"export", "measure"}) and "forbid" not in names
 
 
 def _package() -> dict[str, str]:
