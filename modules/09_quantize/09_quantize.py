@@ -974,7 +974,7 @@ points(
         int32_matmul,
         byte_inputs,
         points=2,
-        full=7,
+        full=6,
         half=2,
         hint="a float32 product by @ for each piece of 1024: NumPy has no fast one for integers",
     )

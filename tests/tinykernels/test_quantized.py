@@ -172,7 +172,7 @@ def test_the_error_of_a_quantized_product_stays_in_its_bound(seed):
         pytest.param([[9, 11]], [[15], [7]], 212, id="two products leave int8"),
         pytest.param([[-128] * 2], [[-128]] * 2, 2**15, id="two products leave int16"),
         pytest.param([[-128] * 4], [[127]] * 4, -65024, id="a lane of vpdpbusd"),
-        pytest.param([[127] * 1041], [[127]] * 1040 + [[1]], 16_774_287, id="beyond 2**24, odd"),
+        pytest.param([[127] * 1090], [[127]] * 1089 + [[4]], 17_564_989, id="beyond 2**24, odd"),
         pytest.param([[-128] * 5000], [[-128]] * 5000, 5000 * 2**14, id="81,920,000"),
     ],
 )
