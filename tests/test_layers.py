@@ -38,7 +38,6 @@ LAYERS = [
     ],
     [
         "grading.classroom",
-        "grading.executors",
         "grading.forkserver",
         "grading.lanes",
         "grading.limits",
@@ -47,7 +46,7 @@ LAYERS = [
     ],
     ["grading.sandbox"],
     ["grading.stage"],
-    ["grading.child", "grading.engine"],
+    ["grading.child", "grading.engine", "grading.executors"],
     ["grading.judge"],
     ["grading.collect"],
     ["grading.handins", "grading.store", "grading.task"],

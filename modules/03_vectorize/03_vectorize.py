@@ -1584,7 +1584,7 @@ Everything is there: `im2col` for the columns, `matmul_baseline` for the product
 
 One of the points is for speed. The cell that earns it runs your function and a convolution in Python loops on new images, in turn, and compares their CPU time: half the point from 4 times as fast, all of it from 15 times.
 
-**Predict.** How much faster than the loops will it be for 3 channels of 18 x 18 and 4 filters of 3 x 3? Write down a number: the speed cell prints the answer. And where does the time go then: into `im2col` or into the product?
+**Predict.** How much faster than the loops will it be for 3 channels of 16 x 16 and 4 filters of 3 x 3? Write down a number: the speed cell prints the answer. And where does the time go then: into `im2col` or into the product?
 """
 
 
@@ -1737,7 +1737,7 @@ expect_raises(TypeError, conv2d_im2col, x, w.astype(np.float32), hint="mixed dty
 
 # %% nbgrader={"grade": true, "grade_id": "conv2d_im2col-speed", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
 def draw_image(rng):
-    return rng.standard_normal((3, 18, 18)), rng.standard_normal((4, 3, 3, 3))
+    return rng.standard_normal((3, 16, 16)), rng.standard_normal((4, 3, 3, 3))
 
 
 points(

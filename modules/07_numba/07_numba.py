@@ -224,23 +224,35 @@ def settled(y, out):
     return out
 
 
-def place_for(x, out, *others):
+def place_for(x, out, *others, dtype=None):
     """What a result of the shape of x is written into: out, if it is one and fits, or a new array.
 
     x, others : inputs, of which out may be none; x has one axis or more
+    dtype     : the only one that is taken, if not both are
     raises TypeError and ValueError as check_float_array and check_out
     """
-    check_float_array("x", x, ndim=None)
+    check_float_array("x", x, ndim=None, dtype=dtype)
     return check_out(out, x.shape, x, *others)
+
+
+@kernel
+def up_to_line(y):
+    """How many elements of y lie before its first cache line, which begins at a multiple of 64.
+
+    A vector that reaches over the end of a line is stored in two steps.
+    """
+    return min(len(y), (64 - y.ctypes.data % 64) % 64 // y.itemsize)
 
 
 # n: number of elements
 @kernel
 def relu_kernel(x, y):
-    zero = x.dtype.type(0)
-    for i in range(len(x)):
-        value = x[i]
-        y[i] = zero if value < zero else value
+    zero, edge = x.dtype.type(0), up_to_line(y)
+    for start, stop in ((0, edge), (edge, len(y))):
+        source, target = x[start:stop], y[start:stop]
+        for i in range(len(target)):
+            value = source[i]
+            target[i] = zero if value < zero else value
 
 
 def relu_fused(x, out=None):
@@ -1230,8 +1242,11 @@ def exp_poly(x):
 @kernel
 def exp_kernel(x, y):
     """exp of each element of x, written into y of the same size."""
-    for i in range(len(x)):
-        y[i] = exp_poly(x[i])
+    edge = up_to_line(y)
+    for start, stop in ((0, edge), (edge, len(y))):
+        source, target = x[start:stop], y[start:stop]
+        for i in range(len(target)):
+            target[i] = exp_poly(source[i])
 
 
 def exp_fused(x, out=None):
@@ -1245,8 +1260,7 @@ def exp_fused(x, out=None):
     >>> exp_fused(np.array([0.0, -np.inf], np.float32))
     array([1., 0.], dtype=float32)
     """
-    check_float_array("x", x, ndim=None, dtype=np.float32)
-    out = place_for(x, out)
+    out = place_for(x, out, dtype=np.float32)
     y = compiled_form(out)
     exp_kernel(compiled_form(x).reshape(-1), y.reshape(-1))
     return settled(y, out)
@@ -1700,9 +1714,9 @@ $$ \mu - k = \frac1n \sum_j (x_j - k) \qquad \sigma^2 = \frac1n \sum_j (x_j - k)
 
 Any number near the mean will do; ours is the mean of the first 16 elements, so that one outlier at the beginning is diluted. `pilot` gives it. `moments` turns the two sums into mean and variance, and looks whether the shift was a good one: where little is left after the subtraction, or a square has run over, it adds up once more in float64. That is rare, and the check costs nothing.
 
-1. One pass: `d = x[j] - k`, kept in `y`, and the sums of `d` and `d * d`.
+1. One pass over the row: `d = x[j] - k`, and the sums of `d` and `d * d`. Nothing is stored yet.
 2. `moments`, then one factor `1 / sqrt(variance + eps)`.
-3. A second walk over `y`, which lies in the first cache: `(d - mean) * factor * gamma + beta`.
+3. A second walk over the row, which lies in the first cache by now: `(d - mean) * factor * gamma + beta` goes to `y`. There `d` is worked out once more; a subtraction costs less than a store and a load.
 
 Do not add `k` to the mean again to "correct" it: around a million a float32 knows sixteenths, and the mean of the *deviations* is known far better than that.
 
@@ -1735,19 +1749,20 @@ def pilot(row):
 
 
 @kernel
-def moments(deviations, total, squares):
-    """(mean, variance) of the deviations of a row, in float64.
+def moments(row, shift, total, squares):
+    """(mean, variance) of the deviations row - shift, in float64.
 
-    deviations     : (n,) float32 or float64
-    total, squares : their sum, and the sum of their squares; where these lost too many digits, or
-                     overflowed, both are added up again in float64
+    row            : (n,) float32 or float64
+    shift          : a number of its dtype
+    total, squares : sum of the deviations, and sum of their squares; where these lost too many
+                     digits, or overflowed, both are added up again in float64
     """
-    n = len(deviations)
+    n = len(row)
     mean, square = np.float64(total) / n, np.float64(squares) / n
     if not mean * mean < 0.5 * square < math.inf:
         exact = exact_squares = 0.0
         for j in range(n):
-            deviation = np.float64(deviations[j])
+            deviation = np.float64(row[j] - shift)
             exact += deviation
             exact_squares += deviation * deviation
         mean, square = exact / n, exact_squares / n
@@ -1830,14 +1845,13 @@ def layernorm_kernel(x, gamma, beta, eps, y):
         total = squares = zero
         for j in range(len(row)):
             deviation = row[j] - shift
-            normed[j] = deviation
             total += deviation
             squares += deviation * deviation
-        mean, variance = moments(normed, total, squares)
+        mean, variance = moments(row, shift, total, squares)
         factor = x.dtype.type(1 / math.sqrt(variance + eps))
         mean = x.dtype.type(mean)
         for j in range(len(row)):
-            normed[j] = (normed[j] - mean) * factor * gamma[j] + beta[j]
+            normed[j] = (row[j] - shift - mean) * factor * gamma[j] + beta[j]
     ### END SOLUTION
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 import time
 from pathlib import Path
 
@@ -58,6 +59,7 @@ def until_stopped(marker: str) -> str:
 
 
 def say_pid_and_wait(marker: str) -> str:
+    tempfile.mkdtemp()
     Path(marker).write_text(str(os.getpid()))
     time.sleep(60)
     return ""

@@ -108,11 +108,47 @@ def test_a_worker_ends_with_its_parent(tmp_path):
     script = tmp_path / "parent.py"
     script.write_text(code)
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    parent = subprocess.Popen([sys.executable, script], env={**os.environ, "PYTHONPATH": path})
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    environment = {**os.environ, "PYTHONPATH": path, "TMPDIR": str(scratch)}
+    parent = subprocess.Popen([sys.executable, script], env=environment)
     assert _within(30, lambda: marker.exists() and marker.read_text())
+    assert list(scratch.glob("tito-run-*/*"))  # the worker's
     parent.kill()
     parent.wait()
     assert _within(60, lambda: not _runs(int(marker.read_text())))
+    assert list(scratch.iterdir()) == []
+
+
+@posix
+@pytest.mark.parametrize("whom", ["the worker", "all of its group"])
+def test_what_a_worker_wrote_goes_when_a_signal_ends_it(whom, tmp_path):
+    marker, scratch = tmp_path / "pid", tmp_path / "scratch"
+    scratch.mkdir()
+    code = (
+        "import signal, sys\n"
+        "from tests.grading import tasks\n"
+        "from tito.grading.executors import processes\n"
+        "if __name__ == '__main__':\n"
+        "    signal.signal(signal.SIGTERM, lambda *_: sys.exit(3))\n"
+        "    with processes(1) as workers:\n"
+        f"        workers.submit(tasks.say_pid_and_wait, ({str(marker)!r},)).result()\n"
+    )
+    script = tmp_path / "parent.py"
+    script.write_text(code)
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": path, "TMPDIR": str(scratch)}
+    parent = subprocess.Popen(
+        [sys.executable, script], env=environment, start_new_session=True, stderr=subprocess.DEVNULL
+    )
+    assert _within(30, lambda: marker.exists() and marker.read_text())
+    assert list(scratch.glob("tito-run-*/*"))
+    if whom == "the worker":
+        os.kill(int(marker.read_text()), signal.SIGTERM)
+    else:
+        os.killpg(parent.pid, signal.SIGTERM)
+    parent.wait(60)
+    assert _within(10, lambda: list(scratch.iterdir()) == [])
 
 
 @posix

@@ -15,7 +15,9 @@ import multiprocessing
 import os
 import signal
 import sys
+import tempfile
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import (
@@ -30,13 +32,16 @@ from concurrent.futures import (
 )
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from tito.errors import UserError
+from tito.grading.stage import remove_folder
 
 AGAIN = 2  # times that a task whose worker was lost is tried again
 AHEAD = 2  # tasks for each worker that are handed out, so that none waits for the next
 CONNECT_SECONDS = 10
+PATIENCE = 40  # times that what workers left is looked for, 50 ms apart
 LOOK_EVERY = 2.0  # seconds between two looks whether the workers can still be reached
 
 _here = threading.local()
@@ -125,12 +130,15 @@ def processes(width: int) -> Workers:
     # Not forked: this process has threads, and what they lock a fork would never see released.
     context = multiprocessing.get_context("spawn")
     stop = context.Event()
+    folder = Path(tempfile.mkdtemp(prefix="tito-run-"))
+    begin = (stop, str(folder))
     return Workers(
         lambda: ProcessPoolExecutor(
-            width, mp_context=context, initializer=_begin_process, initargs=(stop,)
+            width, mp_context=context, initializer=_begin_process, initargs=begin
         ),
         width,
         stop,
+        lambda: _put_away(folder),
     )
 
 
@@ -279,22 +287,35 @@ def _begin_thread(stop: threading.Event) -> None:
     _here.stop = stop
 
 
-def _begin_process(stop: Any) -> None:
-    """First thing in a worker process: it ends with its parent, and leaves Ctrl-C to it."""
+def _begin_process(stop: Any, folder: str) -> None:
+    """First thing in a worker process: it ends with its parent, and leaves Ctrl-C to it.
+
+    folder : for all that it writes; a worker that a signal ends puts nothing away itself
+    """
     _here.stop = stop
+    tempfile.tempdir = folder
     # A handler, not SIG_IGN: what the worker starts shall have Python's own again.
     signal.signal(signal.SIGINT, _left_to_the_parent)
-    threading.Thread(
-        target=_end_with, args=(multiprocessing.parent_process(),), daemon=True
-    ).start()
+    parent = multiprocessing.parent_process()
+    threading.Thread(target=_end_with, args=(parent, Path(folder)), daemon=True).start()
 
 
 def _left_to_the_parent(number: int, frame: object) -> None:
     pass
 
 
-def _end_with(parent: Any) -> None:
+def _end_with(parent: Any, folder: Path) -> None:
     """A worker waits for tasks from a pipe that it holds both ends of: it would do so for ever."""
     with suppress(OSError):
         parent.join()
+    _put_away(folder)  # nobody else will
     os._exit(1)
+
+
+def _put_away(folder: Path) -> None:
+    """Delete the folder of the workers; what they started may be writing there for a moment."""
+    for _ in range(PATIENCE):
+        remove_folder(folder)
+        if not folder.exists():
+            break
+        time.sleep(0.05)

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 from tests.grading.audit.sample import LARGEST, small_master
-from tito.grading.audit.crosscheck import NbGrader, _validated, _with_answers, differences
-from tito.notebook import read_ipynb
+from tito.files import write_atomic
+from tito.grading.audit.crosscheck import (
+    NbGrader,
+    _unmeasured,
+    _validated,
+    _with_answers,
+    differences,
+)
+from tito.notebook import read_ipynb, write_ipynb
 from tito.release.version import student_ipynb
 from tito.strip import student_version
 
@@ -60,10 +66,10 @@ def test_the_reference_is_handed_in_as_a_student_would():
 class Said(NbGrader):
     """nbgrader in the words of a test."""
 
-    def __init__(self, *words):
+    def __init__(self, folder, *words):
         self.words = list(words)
         self.name = "07_x"
-        self.folder = Path()
+        self.folder = folder
 
     def call(self, *words):
         return self.words.pop(0)
@@ -76,5 +82,27 @@ BAD = "VALIDATION FAILED ON 2 CELL(S)! If you submit your assignment as it is"
 @pytest.mark.parametrize(
     ("words", "problems"), [((GOOD, BAD), 0), ((BAD, BAD), 1), ((GOOD, GOOD), 1), ((BAD, GOOD), 2)]
 )
-def test_validate_is_read_by_its_words(words, problems):
-    assert len(list(_validated(Said(*words)))) == problems
+def test_validate_is_read_by_its_words(words, problems, tmp_path):
+    said = Said(tmp_path, *words)
+    for tree in ("source", "release"):
+        write_atomic(said.notebook(tree), write_ipynb(small_master()))
+    assert len(list(_validated(said))) == problems
+
+
+def test_measure_cells_keep_their_imports_alone():
+    """They take most of the time; a test that needs more of them would fail with the judge too."""
+    sources = [
+        "#| measure\nimport math\nprint(math.pi)",
+        "#| export\ndef f():\n    return 1",
+        "text",
+    ]
+    kinds = ["code", "code", "markdown"]
+    cells = [
+        {"cell_type": kind, "metadata": {}, "source": source}
+        | ({"outputs": [], "execution_count": None} if kind == "code" else {})
+        for kind, source in zip(kinds, sources)
+    ]
+    document = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    quiet = _unmeasured(document)
+    assert [cell["source"] for cell in quiet["cells"]] == ["import math", *sources[1:]]
+    assert [cell["source"] for cell in document["cells"]] == sources

@@ -1,11 +1,13 @@
 """The judge's own process: nothing of it can be read, and it ends what burns."""
 
+import gc
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 
+from tito.grading.judge import harden
 from tito.grading.judge.harden import poisoned
 
 LINUX = sys.platform.startswith("linux")
@@ -68,3 +70,13 @@ def test_the_watch_ends_what_burns_and_nothing_else():
     )
     done = run_python(code)
     assert done.stdout.split("\n")[:2] == ["free", "gave up"] and done.returncode == 3
+
+
+def test_the_judge_looks_for_garbage_seldom_but_does():
+    before = gc.get_threshold()
+    try:
+        harden.collect_seldom()
+        assert before[0] < gc.get_threshold()[0] < 1_000_000
+        assert gc.isenabled()
+    finally:
+        gc.set_threshold(*before)

@@ -19,13 +19,15 @@ def exp_poly(x):
 
 @kernel
 def exp_kernel(x, y):
-    for i in range(len(x)):
-        y[i] = exp_poly(x[i])
+    edge = up_to_line(y)
+    for start, stop in ((0, edge), (edge, len(y))):
+        source, target = x[start:stop], y[start:stop]
+        for i in range(len(target)):
+            target[i] = exp_poly(source[i])
 
 
 def exp_fused(x, out=None):
-    check_float_array("x", x, ndim=None, dtype=np.float32)
-    out = place_for(x, out)
+    out = place_for(x, out, dtype=np.float32)
     y = compiled_form(out)
     exp_kernel(compiled_form(x).reshape(-1), y.reshape(-1))
     return settled(y, out)

@@ -14,14 +14,13 @@ def layernorm_kernel(x, gamma, beta, eps, y):
         total = squares = zero
         for j in range(min(len(row), 16)):
             deviation = row[j] - shift
-            normed[j] = deviation
             total += deviation
             squares += deviation * deviation
-        mean, variance = moments(normed, total, squares)
+        mean, variance = moments(row, shift, total, squares)
         factor = x.dtype.type(1 / math.sqrt(variance + eps))
         mean = x.dtype.type(mean)
         for j in range(len(row)):
-            normed[j] = (normed[j] - mean) * factor * gamma[j] + beta[j]
+            normed[j] = (row[j] - shift - mean) * factor * gamma[j] + beta[j]
 
 
 def layernorm_fused(x, gamma, beta, eps=1e-5, out=None):

@@ -19,6 +19,7 @@ from tito.course import Course, ModuleRef
 from tito.errors import UserError
 from tito.files import write_atomic
 from tito.grading.audit.report import Report, cpu_seconds
+from tito.grading.judge.text import import_lines
 from tito.grading.limits import default_jobs
 from tito.notebook import Notebook, Role, load, read_ipynb, write_ipynb
 
@@ -114,6 +115,13 @@ def crosscheck(course: Course, ref: ModuleRef, student: str) -> Report:
     return report
 
 
+def _copy_data_beside(notebook: Path, copy: Path) -> None:
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    for path in notebook.parent.iterdir():
+        if path.is_file() and path != notebook:
+            shutil.copy(path, copy.parent)
+
+
 def _copy_data(ref: ModuleRef, folder: Path) -> None:
     for path in sorted(ref.folder.iterdir()):
         if path.is_file() and path not in (ref.py, ref.ipynb) and ".orig" not in path.name:
@@ -152,16 +160,40 @@ def _metadata(cell) -> dict:
 
 def _validated(nbgrader: NbGrader) -> Iterator[str]:
     """`validate` in the words it prints."""
-    said = nbgrader.call("validate", str(nbgrader.notebook("source")))
+    said = nbgrader.call("validate", _unmeasured_copy(nbgrader, "source"))
     if "Success" not in said or "FAILED" in said:
         yield f"nbgrader validate fails on the reference: {said.strip()[-600:]}"
-    said = nbgrader.call("validate", str(nbgrader.notebook("release")))
+    said = nbgrader.call("validate", _unmeasured_copy(nbgrader, "release"))
     if "VALIDATION FAILED" not in said:
         yield f"nbgrader validate passes the stub: {said.strip()[-600:]}"
 
 
+def _unmeasured_copy(nbgrader: NbGrader, tree: str) -> str:
+    """Where a notebook stands that shows nothing: measuring takes most of the time, earns nothing
+    and is no cell of nbgrader's.
+    """
+    copy = nbgrader.notebook(f"{tree}-unmeasured")
+    _copy_data_beside(nbgrader.notebook(tree), copy)
+    document = json.loads(nbgrader.notebook(tree).read_text("utf-8"))
+    write_atomic(copy, json.dumps(_unmeasured(document)))
+    return str(copy)
+
+
+def _unmeasured(document: dict) -> dict:
+    """The notebook with the imports alone of its measure cells, as the judge runs them."""
+    measures = {
+        cell.index: "\n".join(import_lines(cell.source))
+        for cell in read_ipynb(json.dumps(document).encode()).of_role(Role.MEASURE)
+    }
+    cells = [
+        {**cell, "source": measures.get(index, cell["source"])}
+        for index, cell in enumerate(document["cells"], 1)
+    ]
+    return {**document, "cells": cells}
+
+
 def _autograded(nbgrader: NbGrader, master: Notebook) -> Iterator[str]:
-    released = json.loads(nbgrader.notebook("release").read_text("utf-8"))
+    released = _unmeasured(json.loads(nbgrader.notebook("release").read_text("utf-8")))
     write_atomic(nbgrader.notebook("submitted", "stub"), json.dumps(released))
     answered = _with_answers(released, master)
     write_atomic(nbgrader.notebook("submitted", "full"), json.dumps(answered))

@@ -227,9 +227,9 @@ def _autograde(nbgrader: NbGrader) -> None:
 
 
 def _recorded(folder: Path, name: str) -> Scores:
+    """The points that tests gave, as the grade book has them."""
     from nbgrader.api import Gradebook
 
-    """The points that tests gave, as the grade book has them."""
     scores: Scores = {}
     with Gradebook(f"sqlite:///{folder / 'gradebook.db'}", "audit") as book:
         for submission in book.assignment_submissions(name):

@@ -20,7 +20,7 @@ from tito.grading.judge.passes import checks_among, given_filename, pieces
 from tito.grading.judge.plan import GradedTest, Plan, Step, make_plan
 from tito.grading.judge.rebuild import handed_out, rebuild
 from tito.grading.judge.submission import read_submission
-from tito.grading.judge.text import parse
+from tito.grading.judge.text import no_code, parse
 from tito.grading.judge.world import contracts_of
 from tito.notebook.names import used
 
@@ -86,6 +86,7 @@ def _given(step: Step) -> None:
 
 
 def _test(test: GradedTest, students: frozenset[str], checks: frozenset[str]) -> None:
+    no_code(test.source)
     name = filename(test)
     case.read_ahead(test.source)
     if test_code(test.source, name, True).last is not None:

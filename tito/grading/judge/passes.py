@@ -8,7 +8,6 @@ it is shown. A process that has met hidden inputs never gets to write a message.
 from __future__ import annotations
 
 import ast
-import asyncio
 import contextlib
 import inspect
 import io
@@ -324,7 +323,11 @@ def _said(runtime: JudgeRuntime) -> str | None:
 
 def _execute(code: CodeType, names: dict[str, Any]) -> Any:
     value = eval(code, names)
-    return asyncio.run(value) if code.co_flags & inspect.CO_COROUTINE else value
+    if not code.co_flags & inspect.CO_COROUTINE:
+        return value
+    import asyncio  # a tenth of what a judge loads that no other was forked from
+
+    return asyncio.run(value)
 
 
 @contextlib.contextmanager

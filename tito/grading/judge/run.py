@@ -63,6 +63,7 @@ def main(engine: Engine | None = None, known: Job | None = None) -> None:
     job = Job.from_json(sys.stdin.buffer.read().decode("ascii"), known)
     emit = _private_stdout()
     harden.close_memory()
+    harden.collect_seldom()
     harden.limit_memory(job.limits.memory + OWN_MEMORY)
     harden.poison_empty_arrays()
     harden.stand_in_for_here()
