@@ -1937,8 +1937,9 @@ points(
         skinny_inputs,
         inner=384,
         points=2,
-        full={"avx512": 1.35, "avx2": 1.35},
-        half={"avx512": 1.2, "avx2": 1.2},
+        # With AVX2 a row of the tile is one cache line, and B in place is no faster.
+        full={"avx512": 1.35},
+        half={"avx512": 1.2},
         hint="B is read where it lies; only its last columns are packed",
     )
 )

@@ -21,7 +21,9 @@ HERE = Path(__file__).resolve().parent
 AVX2 = "+sse2,+ssse3,+sse4.1,+sse4.2,+avx,+avx2,+fma"
 
 
-@pytest.mark.parametrize("part", ["check_shapes", "check_layouts", "check_special_values"])
+@pytest.mark.parametrize(
+    "part", ["check_shapes", "check_layouts", "check_special_values", "check_float64"]
+)
 def test_on_this_cpu(part):
     getattr(simd_battery, part)()
 
@@ -139,7 +141,21 @@ def test_flat_rows_of_what_a_blas_could_take():
 
 
 def test_a_kernels_text_reaches_nothing_but_the_vector_calls():
-    for line in ("vzero.py_func", "import os", "vzero().__class__"):
+    for line in ("vzero.py_func", "import os", "vzero().__class__", "c @ c", "c @= c", "sum(c)"):
         with pytest.raises(ValueError, match="text"):
             compile_source(f"def ukernel(c):\n    {line}", "ukernel")
     assert "vfma" in ukernel_source(1, 1)
+
+
+def test_a_kernel_in_plain_python_gives_the_same_and_looks_at_every_index():
+    a = np.arange(35, dtype=np.float32).reshape(5, 7)
+    b = np.arange(7 * 41, dtype=np.float32).reshape(7, 41) % 5
+    for product in (simd.gemm_blocked, simd.gemm_skinny, simd.gemm):
+        assert np.array_equal(vec.in_python(product)(a, b), a @ b)
+    x, y = np.ones(vec.VL + 1, np.float32), np.ones(vec.VL + 1, np.float32)
+    vec.axpy_vec.py_func(np.float32(2), x, y)
+    assert np.array_equal(y, np.full(len(y), 3))
+    with pytest.raises(IndexError, match="a vector from float 2 on, in an array of"):
+        vec.vload(x, 2)
+    with pytest.raises(TypeError, match="contiguous"):
+        vec.vload(np.ones((3, 40), np.float32)[:, ::2], 0)

@@ -16,7 +16,11 @@ FLAGS = ("-I", "-S", "-B", "-X", "utf8")
 ONE_THREAD = (
     "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS",
 )  # fmt: skip
-KEPT_ENVIRONMENT = ("SYSTEMROOT", "SYSTEMDRIVE", "NUMBER_OF_PROCESSORS", "LD_LIBRARY_PATH", "LANG")
+KEPT_ENVIRONMENT = (
+    "SYSTEMROOT", "SYSTEMDRIVE", "NUMBER_OF_PROCESSORS", "LD_LIBRARY_PATH", "LANG",
+    # What Numba compiles for: a test that asks how wide a vector is must get the same answer.
+    "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES", "NUMBA_ENABLE_AVX",
+)  # fmt: skip
 HOMES = ("HOME", "USERPROFILE", "TMPDIR", "TEMP", "TMP", "MPLCONFIGDIR", "NUMBA_CACHE_DIR")
 # glibc: freed memory stays with the process, so kernels pay no page faults in each call, and a new
 # array holds the same remains of earlier ones whatever started the process.
