@@ -359,7 +359,7 @@ In the loops `i, j, p` the innermost loop walks down a *column* of `b`: each ste
 <g fill='none' stroke='rgb(125,125,125)'><path d='M110 30h90v72h-90zM250 30h90v72h-90zM390 30h90v72h-90zM110 140h90v72h-90zM250 140h90v72h-90zM390 140h90v72h-90z'/></g>
 <g stroke-width='4' fill='none'><path d='M114 52h80m-9 -6l9 6l-9 6' stroke='rgb(0,158,115)'/><path d='M286 34v62m-6 -9l6 9l6 -9' stroke='rgb(213,94,0)'/><path d='M254 162h80m-9 -6l9 6l-9 6' stroke='rgb(0,158,115)'/><path d='M394 162h80m-9 -6l9 6l-9 6' stroke='rgb(0,158,115)'/></g>
 <path d='M420 46h12v12h-12zM140 156h12v12h-12z' fill='rgb(0,114,178)'/>
-<g fill='rgb(125,125,125)'><text x='10' y='72'>i, j, p</text><text x='10' y='182'>i, p, j</text><text x='150' y='20'>a</text><text x='290' y='20'>b</text><text x='430' y='20'>c</text><text x='110' y='240'>blue: one number, kept. Green: along memory. Orange: a jump at every step</text></g>
+<g fill='rgb(125,125,125)'><text x='10' y='72'>i, j, p</text><text x='10' y='182'>i, p, j</text><text x='150' y='20'>a</text><text x='290' y='20'>b</text><text x='430' y='20'>c</text><text x='10' y='240'>blue: one number, kept. Green: along memory. Orange: a jump at every step</text></g>
 </svg>">
 
 Sixteen neighbours can be loaded by one instruction; sixteen elements of a column cannot. What the compiler then does is called *vectorising*: one instruction works on 4, 8 or 16 numbers at once.
@@ -1122,7 +1122,7 @@ else:
         for (name, values), colour, mark in zip(lines.items(), (RED, ORANGE, BLUE), "so^"):
             axes.plot(sizes, values, color=colour, marker=mark, label=name)
         axes.set_ylim(bottom=0)
-        axes.legend(labelcolor="0.5", facecolor="none", edgecolor="0.5")
+        axes.legend(loc="center right", labelcolor="0.5", facecolor="none", edgecolor="0.5")
         show_plots(plots, "GFLOP/s against size: tiles above i, p, j above row by row")
 
 # %% [markdown]
