@@ -357,7 +357,7 @@ COMMANDS: dict[str, tuple[str, str, str, Adder]] = {
     "export": ("author:export", "build the package from notebooks", "tito export 02", _export),
     "reset": ("student:reset", "start a module again (a backup is kept)", "tito reset 02", _reset),
     "submit": ("student:submit", "pack a module for handing in", "tito submit 02", _submit),
-    "new": ("author:new", "make the template of a module", "tito new 07_numba", _new),
+    "new": ("author:new", "make the template of a module", "tito new 10_fusion", _new),
     "lint": ("author:lint", "check the rules of module files", "tito lint --all", _lint),
     "audit": ("author:audit", "prove that a module's tests test", "tito audit 02", _audit),
     "generate": (
