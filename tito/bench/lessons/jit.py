@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,9 @@ from tito.machine import instruction_set, probes
 SIDES = (256, 512, 1024)
 SOFTMAX, LAYERNORM, RELU, EXPONENTS = (512, 2048), (256, 4096), (1024, 1024), 1 << 20
 NOT_EXPORTED = "tinykernels/jit.py is not there: tito export 07"
+
+# (arrays, out) -> what is called without arguments, so that nothing but the kernel is timed.
+Side = Callable[[tuple[np.ndarray, ...], np.ndarray], Callable[[], Any]]
 
 # At least so many times as fast. AVX2 and plain x86-64 were measured on the same CPU with its other
 # features forced off, for Numba and for NumPy; what wins nothing there is not promised.
@@ -67,7 +71,7 @@ def tiles(side: int) -> Lesson:
     )
 
 
-def softmax(name: str, other: Callable[..., Any], called: str) -> Lesson:
+def softmax(name: str, other: Side, called: str) -> Lesson:
     """A row that stays in the first cache, and an exp that vectorises."""
     return _lesson(
         name,
@@ -78,7 +82,7 @@ def softmax(name: str, other: Callable[..., Any], called: str) -> Lesson:
     )
 
 
-def layernorm(name: str, other: Callable[..., Any], called: str) -> Lesson:
+def layernorm(name: str, other: Side, called: str) -> Lesson:
     """Two walks over a row in the first cache."""
     rows, columns = LAYERNORM
     return _lesson(
@@ -104,7 +108,7 @@ def relu() -> Lesson:
         f"{RELU[0]} x {RELU[1]} float32: a copy / ReLU",
         "both read and write every number once",
         lambda: _pair(
-            lambda x, out: np.copyto(out, x), _into("jit", "relu_fused"), numbers(*RELU, seed=7),
+            lambda arrays, out: partial(np.copyto, out, *arrays), _into("jit", "relu_fused"), numbers(*RELU, seed=7),
             alike=False,
         ),
     )  # fmt: skip
@@ -118,7 +122,7 @@ def exponential() -> Lesson:
         f"exp of {EXPONENTS:,} float32: np.exp / exp_fused",
         "nothing but multiplications, additions and a shift of bits",
         lambda: _pair(
-            lambda x, out: np.exp(x, out=out),
+            lambda arrays, out: partial(np.exp, *arrays, out=out),
             _into("jit", "exp_fused"),
             np.random.default_rng(8).uniform(-80, 80, EXPONENTS).astype(np.float32),
         ),
@@ -160,23 +164,24 @@ def _function(file: str, name: str) -> Callable[..., Any]:
     return getattr(importlib.import_module(f"tinykernels.{file}"), name)
 
 
-def _into(file: str, name: str) -> Callable[..., Any]:
-    """A function of the package, as function(*arrays, out)."""
-    return lambda *arrays: _function(file, name)(*arrays[:-1], out=arrays[-1])
+def _into(file: str, name: str) -> Side:
+    """A function of the package, which writes into `out`."""
+    return lambda arrays, out: partial(_function(file, name), *arrays, out=out)
 
 
-def _plain(workload: str) -> Callable[..., Any]:
+def _plain(workload: str) -> Side:
     """NumPy's plain spelling, which makes its own arrays."""
-    return lambda *arrays: peers.LIBRARIES["numpy"][1](1)[workload].function(*arrays[:-1])
+    return lambda arrays, out: partial(peers.LIBRARIES["numpy"][1](1)[workload].function, *arrays)
 
 
-def _pair(
-    first: Callable[..., Any], second: Callable[..., Any], *arrays: np.ndarray, alike: bool = True
-) -> Calls:
+def _pair(first: Side, second: Side, *arrays: np.ndarray, alike: bool = True) -> Calls:
     """Both on the same arrays, writing into the same place; looked at once whether they agree."""
-    shape = (*arrays[0].shape[:-1], arrays[1].shape[-1]) if len(arrays) == 2 else arrays[0].shape
+    is_product = len(arrays) == 2
+    shape = (len(arrays[0]), arrays[1].shape[1]) if is_product else arrays[0].shape
     out = np.empty(shape, np.float32)
+    calls = first(arrays, out), second(arrays, out)
     if alike:
-        want = np.array(first(*arrays, out))
-        expect_close(second(*arrays, out), want, inner=arrays[0].shape[-1], scale=np.abs(want) + 8)
-    return lambda: first(*arrays, out), lambda: second(*arrays, out)
+        want = np.array(calls[0]())
+        inner = arrays[0].shape[-1]
+        expect_close(calls[1](), want, inner=inner, scale=np.abs(want) + 8)
+    return calls
