@@ -107,11 +107,12 @@ def relu() -> Lesson:
         "relu",
         f"{RELU[0]} x {RELU[1]} float32: a copy / ReLU",
         "both read and write every number once",
-        lambda: _pair(
-            lambda arrays, out: partial(np.copyto, out, *arrays), _into("jit", "relu_fused"), numbers(*RELU, seed=7),
-            alike=False,
-        ),
-    )  # fmt: skip
+        lambda: _pair(_copy, _into("jit", "relu_fused"), numbers(*RELU, seed=7), alike=False),
+    )
+
+
+def _copy(arrays: tuple[np.ndarray, ...], out: np.ndarray) -> Callable[[], Any]:
+    return partial(np.copyto, out, *arrays)
 
 
 def exponential() -> Lesson:
