@@ -44,11 +44,29 @@ def _signatures(func: Callable, args: tuple, kwargs: dict) -> list[str]:
 
 
 def _parfors(func: Callable, args: tuple, kwargs: dict) -> int:
-    """Loops that Numba made parallel, over all signatures."""
+    """Loops over prange that stand in no other loop, over all signatures.
+
+    Numba makes more than these parallel, such as c[i, :] = 0 in the body of a plain loop.
+    """
     compiled = _dispatcher(func)
     found = [compiled.get_metadata(s).get("parfor_diagnostics") for s in compiled.signatures]
     # Without parallel=True there are diagnostics that know of no code.
-    return sum(each.count_parfors() for each in found if hasattr(each, "func_ir"))
+    return sum(_outer_pranges(each.func_ir.blocks) for each in found if hasattr(each, "func_ir"))
+
+
+def _outer_pranges(blocks: dict[int, Any]) -> int:
+    """Loops over prange in the blocks of a function that belong to no other loop."""
+    from numba.core.analysis import compute_cfg_from_blocks
+    from numba.parfors.parfor import Parfor
+
+    loops = compute_cfg_from_blocks(blocks).loops().values()
+    in_loops = {label for loop in loops for label in loop.body}
+    outside = (block.body for label, block in blocks.items() if label not in in_loops)
+    return sum(
+        isinstance(step, Parfor) and any(p[:2] == ("prange", "user") for p in step.patterns)
+        for body in outside
+        for step in body
+    )
 
 
 def _allocations(func: Callable, args: tuple, kwargs: dict) -> int:

@@ -67,9 +67,9 @@ def test_csv_and_files(measured, capsys, tmp_path):
         (["memory", "--sizes", "64"], "has its own sizes and threads"),
         (["threads", "--threads", "2"], "has its own sizes and threads"),
         (["blocking", "--peers", "numpy"], "has its own sizes and threads"),
-        (["gemm", "--repeat", "3"], "--repeat is for memory, blocking and threads"),
-        (["--repeat", "3"], "--repeat is for memory, blocking and threads"),
-        (["cache"], "relu, conv, int8, q4, all, memory, blocking, threads"),
+        (["gemm", "--repeat", "3"], "--repeat is for memory, blocking, threads and jit"),
+        (["--repeat", "3"], "--repeat is for memory, blocking, threads and jit"),
+        (["cache"], "relu, conv, int8, q4, all, memory, blocking, threads, jit"),
     ],
 )
 def test_a_mistake_is_said_before_anything_is_measured(measured, capsys, words, message):

@@ -36,7 +36,7 @@ def claim(kind: str, func: Callable, /, *args: Any, **kwargs: Any) -> Any:
         "assembly"    text of all signatures compiled so far
         "llvm"        the same as LLVM's intermediate code
         "signatures"  a list of texts
-        "parfors"     loops that Numba made parallel
+        "parfors"     loops over prange that stand in no other loop
         "allocations" arrays that compiled code allocates in one call, results too
         "peak_bytes"  the most memory that one call holds, results too
         "products"    (name, shapes of the operands) of each product of arrays in one call

@@ -15,8 +15,8 @@ from tito.errors import UsageError
 from tito.files import write_atomic
 
 if TYPE_CHECKING:
-    from tito.bench.workload import Workload
     from tito.bench.results import Report
+    from tito.bench.workload import Workload
 
 EVERYTHING, COMPARE = "all", "compare"
 
@@ -24,7 +24,7 @@ EVERYTHING, COMPARE = "all", "compare"
 def bench(args: argparse.Namespace) -> int:
     """`tito bench`: time every rung and peer, each verified first; 0 when something was timed.
 
-    For memory, blocking, threads: measure their lessons; 0 when each ratio lies in its band.
+    For memory, blocking, threads, jit: measure their lessons; 0 when each ratio lies in its band.
     For compare: read two reports, and measure nothing.
     """
     if args.what[:1] == [COMPARE]:
@@ -162,7 +162,9 @@ def _refuse_mixtures(args: argparse.Namespace) -> None:
             hint=f"tito bench {' '.join(lessons)}",
         )
     if not lessons and args.repeat is not None:
-        raise UsageError("--repeat is for memory, blocking and threads; kernels have their rounds")
+        raise UsageError(
+            "--repeat is for memory, blocking, threads and jit; kernels have their rounds"
+        )
     if args.repeat is not None and args.repeat < 1:
         raise UsageError(f"--repeat {args.repeat}: at least one repeat is needed")
     if lessons and (args.sizes or args.peers or args.plot or args.threads != 1):

@@ -1,13 +1,13 @@
-"""range in place of prange in the product."""
+"""Each band stops one row early."""
 
 EXERCISE = "matmul_prange"
-FAILS_IN = "matmul_prange-parallel"
-PHRASE = "no parallel loop"
+FAILS_IN = "matmul_prange-test"
+PHRASE = "band w has the rows"
 SOURCE = """\
 @parallel_kernel
 def matmul_prange_kernel(a, b, c):
     m, n = c.shape
-    for i in range(m):
+    for i in prange(m):
         for j in range(n):
             c[i, j] = 0
         for p in range(len(b)):
@@ -24,7 +24,7 @@ def column_sums_kernel(x, parts):
         band = int(w)
         mine = parts[band]
         mine[:] = 0
-        for i in range(band * m // workers, (band + 1) * m // workers):
+        for i in range(band * m // workers, (band + 1) * m // workers - 1):
             for j in range(n):
                 mine[j] += x[i, j]
 

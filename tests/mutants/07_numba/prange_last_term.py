@@ -1,10 +1,10 @@
-"""@kernel in place of @parallel_kernel."""
+"""Keeps the last term of each sum."""
 
 EXERCISE = "matmul_prange"
-FAILS_IN = "matmul_prange-parallel"
-PHRASE = "no parallel loop"
+FAILS_IN = "matmul_prange-test"
+PHRASE = "each turn clears and fills"
 SOURCE = """\
-@kernel
+@parallel_kernel
 def matmul_prange_kernel(a, b, c):
     m, n = c.shape
     for i in prange(m):
@@ -13,7 +13,7 @@ def matmul_prange_kernel(a, b, c):
         for p in range(len(b)):
             factor = a[i, p]
             for j in range(n):
-                c[i, j] += factor * b[p, j]
+                c[i, j] = factor * b[p, j]
 
 
 @parallel_kernel
