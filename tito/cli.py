@@ -259,9 +259,10 @@ def _bench(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         metavar="WHAT",
         help="gemm, softmax, layernorm, relu, conv, int8, q4, or all (the default): kernels of "
-        "the package; or memory, blocking, threads, jit: whether the lessons of modules 04 to 07 hold on this "
-        "machine, each ratio beside the band in which it must lie (exit code 1 if one does not); "
-        "or compare A.json B.json: what changed between two reports, and what is noise",
+        "the package; or memory, blocking, threads, jit: whether the lessons of modules 04 to 07 "
+        "hold on this machine, each ratio beside the band in which it must lie (exit code 1 if "
+        "one does not); or compare A.json B.json: what changed between two reports, and what is "
+        "noise",
     )
     _measuring(parser)
     parser.add_argument(

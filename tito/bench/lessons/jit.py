@@ -15,9 +15,9 @@ import numpy as np
 
 import tito.here  # noqa: F401  the package of this course folder comes first
 from tito.bench import peers
-from tito.bench.ladders import Kernel, load, numbers
 from tito.bench.lessons.lesson import Band, Lesson
 from tito.bench.lessons.timed import Calls, counted, timed
+from tito.bench.workload import Kernel, load, numbers
 from tito.checks import expect_close
 from tito.machine import instruction_set, probes
 
