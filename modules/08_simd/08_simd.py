@@ -607,7 +607,8 @@ for plain, n, start in product((True, False), lengths, (0, 1, 7)):
     x, y = normal(n + 50).astype(np.float32), normal(n + 50).astype(np.float32)
     alpha, stop = np.float32(normal()), start + n
     want = y.astype(np.float64)
-    want[start:stop] = axpy_spec(alpha, x[start:stop], y[start:stop])
+    part = slice(start, stop)
+    want[part] = axpy_spec(alpha, x[part], y[part])
     got = expect_unchanged(axpy_part, alpha, x, out=y.copy(), start=start, stop=stop, plain=plain)
     hint = "any n, any start; elements outside of start to stop stay as they are"
     expect_close(got, want.astype(np.float32), inner=2, scale=np.float32(4), hint=hint)
