@@ -2152,7 +2152,7 @@ def column_sums_kernel(x, parts):
     ### END SOLUTION
 
 
-# Bands of column_sums_prange: some for every core there may be, the same number everywhere.
+# Bands of rows: some for every core there may be, the same number everywhere.
 BANDS = 32
 
 
@@ -2185,6 +2185,68 @@ def column_sums_prange(x):
     parts = np.empty((BANDS, columns), x.dtype)
     column_sums_kernel(compiled_form(x), parts)
     return parts.sum(axis=0)
+
+
+# Rows that know nothing of one another are the easy case: the kernels of exercises 5 and 6, a band
+# of rows for each piece of work.
+@parallel_kernel
+def softmax_bands(x, y):
+    """softmax_kernel on bands of rows, which threads share out."""
+    for w in prange(BANDS):
+        first, last = int(w) * len(x) // BANDS, (int(w) + 1) * len(x) // BANDS
+        softmax_kernel(x[first:last], y[first:last])
+
+
+@parallel_kernel
+def layernorm_bands(x, gamma, beta, eps, y):
+    """layernorm_kernel on bands of rows, which threads share out."""
+    for w in prange(BANDS):
+        first, last = int(w) * len(x) // BANDS, (int(w) + 1) * len(x) // BANDS
+        layernorm_kernel(x[first:last], gamma, beta, eps, y[first:last])
+
+
+def softmax_prange(x, out=None):
+    """softmax_fused by all threads that Numba has: its arguments, its errors, its results.
+
+    x   : float32 or float64, one axis or more, any stride; not modified
+    out : an array of x's shape and dtype, or None for a new one
+    returns out
+
+    >>> softmax_prange(np.array([[0.0, 0.0], [1000.0, -np.inf]], np.float32))
+    array([[0.5, 0.5],
+           [1. , 0. ]], dtype=float32)
+    """
+    if getattr(x, "dtype", None) == np.float64:
+        return vectorized.softmax(x, out=out)
+    out = place_for(x, out)
+    rows = (math.prod(x.shape[:-1]), x.shape[-1])
+    y = compiled_form(out)
+    softmax_bands(compiled_form(x).reshape(rows), y.reshape(rows))
+    return settled(y, out)
+
+
+def layernorm_prange(x, gamma, beta, eps=1e-5, out=None):
+    """layernorm_fused by all threads that Numba has: its arguments, its errors, its results.
+
+    x     : (..., n) float32 or float64, any stride; not modified
+    gamma : (n,), the dtype of x
+    beta  : (n,), the dtype of x
+    eps   : a number > 0
+    out   : an array of x's shape and dtype, or None for a new one
+    returns out
+
+    >>> layernorm_prange(np.array([[1.0, 3.0]]), np.ones(2), np.zeros(2), eps=3.0)
+    array([[-0.5,  0.5]])
+    """
+    check_vectors(x, gamma=gamma, beta=beta)
+    if eps <= 0 or eps != eps:
+        raise ValueError(f"eps = {eps}: it must be a number above 0")
+    out = place_for(x, out, gamma, beta)
+    rows = (math.prod(x.shape[:-1]), x.shape[-1])
+    y = compiled_form(out)
+    vectors = compiled_form(gamma), compiled_form(beta)
+    layernorm_bands(compiled_form(x).reshape(rows), *vectors, float(eps), y.reshape(rows))
+    return settled(y, out)
 
 
 # %% nbgrader={"grade": true, "grade_id": "matmul_prange-test", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
@@ -2329,9 +2391,12 @@ for rows in (1_000, 200_003):
         f"{rows:8,} rows of ones, added in one place: {out[0]:10,.0f}, lost {rows - out[0]:9,.0f}"
     )
 a, b, x = ramp(384, 384), ramp(384, 384, seed=1), np.ones((400_000, 8), np.float32)
+square, ones = ramp(1024, 1024), np.ones(1024, np.float32)
 rungs = [
     Rung("matmul_prange, 384 x 384", matmul_prange, args=(a, b)),
     Rung("column_sums_prange, 400,000 x 8", column_sums_prange, args=(x,)),
+    Rung("softmax_prange, 1,024 x 1,024", softmax_prange, args=(square,)),
+    Rung("layernorm_prange, 1,024 x 1,024", layernorm_prange, args=(square, ones, ones)),
 ]
 try:
     spans = []

@@ -56,6 +56,8 @@ def test_the_examples_of_the_docstrings_are_right():
         ("matmul_registers", "(a, b, out=None)"),
         ("matmul_prange", "(a, b, out=None)"),
         ("column_sums_prange", "(x)"),
+        ("softmax_prange", "(x, out=None)"),
+        ("layernorm_prange", "(x, gamma, beta, eps=1e-05, out=None)"),
         ("exp_fused", "(x, out=None)"),
         ("softmax_fused", "(x, out=None)"),
         ("layernorm_fused", "(x, gamma, beta, eps=1e-05, out=None)"),
@@ -226,6 +228,24 @@ def test_softmax_and_layernorm_take_more_axes():
     assert np.array_equal(normed, jit.layernorm_fused(rows, gamma, beta))
 
 
+@pytest.mark.parametrize("shape", [(0, 3), (2, 0), (1, 5), (5,), (31, 7), (32, 64), (9, 11, 3)])
+def test_bands_of_rows_change_no_number(shape):
+    """More bands than rows, rows that no band count divides, no rows at all."""
+    x = np.random.default_rng(len(shape)).standard_normal(shape).astype(np.float32)
+    if x.size:
+        x[..., -1].flat[0] = np.nan
+        x[..., 0].flat[-1] = -np.inf
+    gamma, beta = np.linspace(-1, 2, shape[-1], dtype=np.float32), np.ones(shape[-1], np.float32)
+    assert np.array_equal(jit.softmax_prange(x), jit.softmax_fused(x), equal_nan=True)
+    fused, shared = (f(x, gamma, beta) for f in (jit.layernorm_fused, jit.layernorm_prange))
+    assert np.array_equal(shared, fused, equal_nan=True)
+    out = np.empty(shape, np.float32)
+    assert jit.softmax_prange(x, out=out) is out
+    assert np.array_equal(
+        jit.softmax_prange(x.astype(float)), jit.softmax_fused(x.astype(float)), equal_nan=True
+    )
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(0, 3), (2, 0), (1, 5), (31, 2), (1000, 3)])
 def test_column_sums_of_whole_numbers_are_exact(shape, dtype):
@@ -242,7 +262,9 @@ def test_no_update_is_lost_in_a_tall_matrix():
 
 
 @pytest.mark.parametrize(
-    "kernel", [jit.relu_fused, jit.softmax_fused], ids=("relu_fused", "softmax_fused")
+    "kernel",
+    [jit.relu_fused, jit.softmax_fused, jit.softmax_prange],
+    ids=("relu_fused", "softmax_fused", "softmax_prange"),
 )
 def test_what_has_no_axis_or_no_float_is_refused(kernel):
     with pytest.raises(ValueError, match="1 or more"):
