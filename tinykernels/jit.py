@@ -495,10 +495,11 @@ def check_vectors(x, **vectors):
 def pilot(row):
     """The mean of the first 16 elements of a row, in its dtype: a number near its mean."""
     first = row[:16]
-    total = row.dtype.type(0)
+    # In shares, and in float64: the sum of large numbers might be none any more.
+    share, mean = np.float64(1) / len(first), np.float64(0)
     for j in range(len(first)):
-        total += first[j]
-    return row.dtype.type(total / len(first))
+        mean += share * first[j]
+    return row.dtype.type(mean)
 
 
 @kernel
@@ -531,6 +532,7 @@ def layernorm_kernel(x, gamma, beta, eps, y):
     x, y        : (m, n) C-contiguous, of one dtype; only y is changed
     gamma, beta : (n,) of that dtype
     eps         : float64
+    Only single numbers of a row are float64, no loop over its elements.
     """
     zero = x.dtype.type(0)
     for i in range(len(x)):

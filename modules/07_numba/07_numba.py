@@ -1395,7 +1395,7 @@ The first version one writes looks like the naive kernel in the next cell, and i
 
     top = max(top, row[j])
 
-a *chain*: each comparison waits for the one before. For sums the flag `reassoc` allows several chains at once; for `max` there is no such flag. So you write them: 64 running maxima, *lanes*, in a small array. Lane `q` sees the elements `q`, `q + 64`, `q + 128`, ...: the loop over the lanes has no chain in it and becomes vectors. At the end the lanes are compared with one another.
+a *chain*: each comparison waits for the one before. For sums the flag `reassoc` allows several chains at once; for `max` there is no such flag. So you write them: 64 running maxima, *lanes*, in a small array. Lane `q` sees the elements `q`, `q + 64`, `q + 128`, ...: the loop over the lanes has no chain in it and becomes vectors. At the end the lanes are compared with one another. `row_maximum` passes over NaN, so the order in `max` is the other one than in `exp_poly`: `max(lanes[q], piece[q])` keeps the lane where the piece holds NaN.
 
 **The rule**, as everywhere: a row of only `-inf` gives zeros, a row with NaN or `+inf` is all NaN, other rows do not notice. Where the maximum is `-inf`, take 0 off instead: all powers are then 0 by your `exp_poly`. The sum of such a row is 0, and 1/0 must not be multiplied with. Think about a row of `-inf` and one NaN: which of these steps sees the NaN?
 
@@ -1555,6 +1555,12 @@ for how, run in as_python(row_maximum):
         hint = "all pieces of 64, all lanes, and the elements behind the last piece"
         case = f"{how}, n={n}, the largest at {place}"
         expect_equal((run, got)[1], -0.5, likely=likely, hint=hint, case=case)
+    for place in (3, 70, 133):
+        row = np.full(135, -0.5, np.float32)
+        row[[max(place - 64, 0), place]] = 2, nan
+        got = expect_unchanged(lambda r: float(run(r, np.zeros(64, np.float32))), row)
+        hint = "NaN is passed over: max(lanes[q], piece[q]) keeps the lane, the other order loses it"
+        expect_equal((run, got)[1], 2.0, hint=hint, case=f"{how}, n=135, NaN at {place}")
 for how, run in as_python(softmax_kernel):
     for x in (ramp(3, 5), ramp(2, 67), np.array([[0, 1000, 999]], np.float32)):
         wanted = softmax_spec(x)
@@ -1742,10 +1748,11 @@ def check_vectors(x, **vectors):
 def pilot(row):
     """The mean of the first 16 elements of a row, in its dtype: a number near its mean."""
     first = row[:16]
-    total = row.dtype.type(0)
+    # In shares, and in float64: the sum of large numbers might be none any more.
+    share, mean = np.float64(1) / len(first), np.float64(0)
     for j in range(len(first)):
-        total += first[j]
-    return row.dtype.type(total / len(first))
+        mean += share * first[j]
+    return row.dtype.type(mean)
 
 
 @kernel
@@ -1835,6 +1842,7 @@ def layernorm_kernel(x, gamma, beta, eps, y):
     x, y        : (m, n) C-contiguous, of one dtype; only y is changed
     gamma, beta : (n,) of that dtype
     eps         : float64
+    Only single numbers of a row are float64, no loop over its elements.
     """
     # Hint: the three steps above, for each row; constants in x's dtype. About 13 lines.
     ### BEGIN SOLUTION
@@ -1935,6 +1943,20 @@ x, ones, zeros = ramp(3, 6), np.ones(6, np.float32), np.zeros(6, np.float32)
 wanted = layernorm_spec(x, ones, zeros)
 got = expect_unchanged(layernorm_fused, x, ones, zeros)
 expect_close(got, wanted, inner=6, scale=10, hint="the function around the kernel stays as it is")
+asm = claim("assembly", layernorm_kernel, x, ones, zeros, 1e-5, np.zeros_like(x))
+packed = partial(filter, lambda loop: loop.multiplies and not loop.doubles)
+missing = None
+if not any(not loop.stores for loop in packed(inner_loops(asm))):
+    missing = (
+        "no loop in the assembly adds up the sums in packed float32: a sum that begins as the bare "
+        "0.0 is a float64. It begins as x.dtype.type(0)"
+    )
+elif not any(loop.stores for loop in packed(inner_loops(asm))):
+    missing = (
+        "no loop in the assembly writes y in packed float32: mean and factor are float64 from "
+        "moments and math.sqrt. x.dtype.type(...) around each, before the loop"
+    )
+points(0 if missing else 1, missing)
 
 # %% nbgrader={"grade": true, "grade_id": "layernorm_fused-hidden", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["hidden-tests", "raises-exception"]
 # 2 points, checked after hand-in
@@ -1973,7 +1995,7 @@ for x in (outlier, late, np.full((2, 33), 0.1, np.float32), np.full((1, 40), -1e
     wanted = layernorm_spec(x, gamma, beta)
     hint = "one outlier in front, a row that changes its level, a row of equal numbers"
     expect_close(layernorm_fused(x, gamma, beta), wanted, inner=x.shape[1], scale=20, hint=hint)
-x = np.array([[1, nan, 2, 3], [inf, 0, 0, 0], [1e20, -1e20, 0, 0], [1, 2, 3, 4]], np.float32)
+x = np.array([[1, nan, 2, 3], [inf, 0, 0, 0], [1, 3e38, 1, 3e38], [1, 2, 3, 4]], np.float32)
 gamma, beta = np.ones(4, np.float32), np.zeros(4, np.float32)
 wanted = layernorm_spec(x, gamma, beta)
 hint = "NaN and inf stay in their row; squares that overflow are added up in float64"
@@ -2328,8 +2350,17 @@ if np.any(np.diff(rows_written) < 0):
         "the rows of c are not written one after the other: turns of the prange loop that share "
         "a row lose each other's updates. prange belongs to the loop over i"
     )
-elif min(of_product, of_sums) < 1:
-    missing = "no parallel loop in Numba's diagnostics: prange, and @parallel_kernel above it"
+elif of_product < 1:
+    missing = (
+        "no parallel loop over i in Numba's diagnostics: the outermost loop of "
+        "matmul_prange_kernel is the one over prange. Inside of a loop over range, turns that "
+        "share a row lose each other's updates; an assignment to a slice is no such loop"
+    )
+elif of_sums < 1:
+    missing = (
+        "no parallel loop over w in Numba's diagnostics: the outermost loop of "
+        "column_sums_kernel is the one over prange"
+    )
 elif made > 0:
     missing = f"{made} arrays allocated in one call: parts[w] is the private place of band w"
 points(0 if missing else 1, missing)

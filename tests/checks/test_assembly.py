@@ -55,6 +55,7 @@ def test_a_loop_is_a_block_that_jumps_back_to_its_own_label():
 def test_what_is_packed_in_x86_code():
     packed, scalar, double = inner_loops(X86)
     assert (packed.multiplies, packed.doubles, packed.calls, packed.bits) == (1, 0, 0, 256)
+    assert (packed.stores, scalar.stores, double.stores) == (1, 0, 0)
     assert (scalar.multiplies, scalar.calls, scalar.bits) == (0, 1, 128)
     assert (double.multiplies, double.doubles, double.bits) == (1, 1, 256)
 

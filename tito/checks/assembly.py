@@ -22,6 +22,7 @@ _COMMENT = re.compile(r"\s*(?:##|//|;).*")
 _MULTIPLIES = r"v?(?:fn?m(?:add|sub)\d+|mul)p[sd]\b|(?:fml[as]|fmul)(?:\.[24][sd])?\s+v\d+\b"
 _COMPARES = r"v?(?:max|min|cmp\w*)p[sd]\b|f(?:max|min|cm\w\w)(?:nm)?(?:\.[24][sd])?\s+v\d+\b"
 _DOUBLES = r"v?(?:fn?m(?:add|sub)\d+|mul|add|sub|div)pd\b|f\w+(?:\.2d\s+v\d|\s+v\d+\.2d)"
+_STORES = r"v?mov(?:nt)?[au]?p[sd]\s+%[xyz]mm\d+,.*\)$|st(?:n?p|u?r)\s+[qdv]\d|st1\b"
 _CALLS = r"callq?\b|blr?\s"
 _WIDTHS = {"zmm": 512, "ymm": 256, "xmm": 128}
 
@@ -49,6 +50,11 @@ class Code:
     def doubles(self) -> int:
         """Packed arithmetic on float64."""
         return self._count(_DOUBLES)
+
+    @property
+    def stores(self) -> int:
+        """Vectors written to memory."""
+        return self._count(_STORES)
 
     @property
     def calls(self) -> int:
