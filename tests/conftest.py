@@ -8,6 +8,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+# By the clock on the wall a busy machine is slow: no deadline may fail right code.
+settings.register_profile("tito", deadline=None)
+settings.load_profile("tito")
 
 REQUIRE = "TITO_REQUIRE_SANDBOX"  # set in CI: a missing layer is a failure there
 FLOOR = ("landlock", "seccomp", "rlimits")  # what every Linux we promise has
