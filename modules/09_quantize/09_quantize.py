@@ -1693,8 +1693,8 @@ def gemm_int8(a, b, plain=False):
     packed = b if isinstance(b, PackedK4) else pack_k4(b)
     multiply = multiply_plain if plain else multiply_bytes
     # Hint: lanes, an empty int32 array (m, ceil(k / 4)); its view as uint8 has four times the
-    #       columns, and the first k of them take a + 128. Then multiply(lanes, packed, start).
-    #       About 4 lines.
+    #       columns, and the first k of them take a.view(np.uint8) ^ 128. Then
+    #       multiply(lanes, packed, start). About 4 lines.
     ### BEGIN SOLUTION
     lanes = np.empty((m, -(-k // 4)), np.int32)
     np.bitwise_xor(a.view(np.uint8), 128, out=lanes.view(np.uint8)[:, :k])
@@ -1978,8 +1978,8 @@ def pack_q4(w):
     if np.abs(w).max(initial=0) > MOST_HALF:
         raise ValueError(f"w has numbers beyond {MOST_HALF:.0f}, float16's largest")
     blocks = w.reshape(n, k // BLOCK, BLOCK)
-    # Hint: min and max along axis 2, both to float16 and back; np.where for d = 0; the halves are
-    #       q[..., :16] and q[..., 16:]. About 8 lines.
+    # Hint: d and m from the exact min and max along axis 2, then both to float16 and back;
+    #       np.where for d = 0; the halves are q[..., :16] and q[..., 16:]. About 8 lines.
     ### BEGIN SOLUTION
     least = blocks.min(axis=2)
     span = blocks.max(axis=2) - least
@@ -2203,6 +2203,12 @@ def written_by(kernel, columns, steps, least, x, sums):
     return y
 
 
+def interleave_spec(nibbles, d, m):
+    """(bytes, steps, least) with the rows innermost, each contiguous."""
+    steps, least = (np.array(part.T, np.float32, order="C") for part in (d, m))
+    return nibbles.transpose(1, 2, 0).copy(), steps, least
+
+
 def matvec_q4_spec(nibbles, d, m, x):
     """The weights written out, then row after row in float64."""
     w = unpack_q4_spec(nibbles, d, m).astype(np.float64)
@@ -2272,7 +2278,8 @@ def interleave_q4(nibbles, d, m):
     [(2, 16, 5), (2, 5), (2, 5)]
     """
     check_q4(nibbles, d, m)
-    # Hint: transpose, and np.ascontiguousarray or astype of it. About 4 lines.
+    # Hint: transpose, and np.array(..., dtype, order="C") of that: a new array in C order. (astype
+    #       alone keeps the order in memory.) About 4 lines.
     ### BEGIN SOLUTION
     columns = np.array(nibbles.transpose(1, 2, 0), order="C")
     steps, least = (np.array(x.T, np.float32, order="C") for x in (d, m))
@@ -2340,7 +2347,7 @@ for n, blocks in ((3, 1), (5, 2), (33, 3)):
     weights = q4_weights(n, blocks, np.random.default_rng(n))
     nibbles, d, m = pack_q4_spec(weights)
     x = quarters(32 * blocks, most=4, seed=n)
-    columns, steps, least = nibbles.transpose(1, 2, 0).copy(), *(v.T.astype("f4") for v in (d, m))
+    columns, steps, least = interleave_spec(nibbles, d, m)
     got = expect_unchanged(interleave_q4, nibbles, d, m)
     expect_equal(len(got), 3, hint="return the bytes, the steps, the least")
     causes = {
@@ -2397,7 +2404,7 @@ plain = getattr(q4_kernel, "py_func", q4_kernel)
 hint = "any number of rows and blocks"
 for n, blocks in ((1, 1), (17, 1), (35, 4), (16, 7)):
     nibbles, d, m = pack_q4_spec(q4_weights(n, blocks, draw))
-    columns, steps, least = nibbles.transpose(1, 2, 0).copy(), *(v.T.astype("f4") for v in (d, m))
+    columns, steps, least = interleave_spec(nibbles, d, m)
     expect_equal(expect_fresh(interleave_q4, nibbles, d, m), (columns, steps, least), hint=hint)
     x = draw.standard_normal(32 * blocks).astype(np.float32)
     want = matvec_q4_spec(nibbles, d, m, x).astype("f4")
@@ -2428,7 +2435,7 @@ expect_raises(ValueError, matvec_q4, (columns[:, :-1], steps, least), x, hint=hi
 # %% nbgrader={"grade": true, "grade_id": "matvec_q4-scratch", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
 plain = getattr(q4_kernel, "py_func", q4_kernel)
 nibbles, d, m = pack_q4_spec(q4_weights(6, 4, np.random.default_rng(4)))
-columns, steps, least = nibbles.transpose(1, 2, 0).copy(), *(v.T.astype("f4") for v in (d, m))
+columns, steps, least = interleave_spec(nibbles, d, m)
 x = quarters(128, most=4)
 sums, scale = x.reshape(4, 32).sum(1), np.abs(unpack_q4_spec(nibbles, d, m)) @ np.abs(x)
 want = matvec_q4_spec(nibbles, d, m, x).astype(np.float32)
