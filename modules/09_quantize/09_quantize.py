@@ -2227,7 +2227,7 @@ The order of the loops is what decides; two smaller things keep the kernel tidy.
 
 
 # %%
-def written_by(kernel, columns, steps, least, x, sums):
+def q4_kernel_writes(kernel, columns, steps, least, x, sums):
     """What a kernel like q4_kernel writes into a y with sevens in it; it may change nothing else."""
     y = np.full(columns.shape[2], 7, np.float32)
 
@@ -2421,7 +2421,7 @@ for n, blocks in ((3, 1), (5, 2), (33, 3)):
         ).sum(1),
     }
     hint = "for b, for i, for r; y is cleared first"
-    y = written_by(plain, columns, steps, least, x, sums.astype(np.float32))
+    y = q4_kernel_writes(plain, columns, steps, least, x, sums.astype(np.float32))
     expect_close(
         y, want.astype(np.float32), inner=32 * blocks, scale=scale, likely=causes, hint=hint
     )
@@ -2444,10 +2444,10 @@ for n, blocks in ((1, 1), (17, 1), (35, 4), (16, 7)):
     x = draw.standard_normal(32 * blocks).astype(np.float32)
     want = matvec_q4_spec(nibbles, d, m, x).astype("f4")
     scale = np.abs(unpack_q4_spec(nibbles, d, m)) @ np.abs(x)
-    y = written_by(plain, columns, steps, least, x, x.reshape(blocks, 32).sum(1))
+    y = q4_kernel_writes(plain, columns, steps, least, x, x.reshape(blocks, 32).sum(1))
     expect_close(y, want, inner=33 * blocks, scale=scale, hint=hint)
 nothing = np.zeros((0, 16, 3), np.uint8), *[np.zeros((0, 3), np.float32)] * 2
-y = written_by(plain, *nothing, np.zeros(0, np.float32), np.zeros(0, np.float32))
+y = q4_kernel_writes(plain, *nothing, np.zeros(0, np.float32), np.zeros(0, np.float32))
 expect_equal(y, np.zeros(3, np.float32), hint="no block: y is cleared all the same")
 for x_so in (x, x.astype(np.float64)):
     got = expect_fresh(matvec_q4, (columns, steps, least), x_so)
@@ -2478,11 +2478,12 @@ x = quarters(128, most=4)
 sums, scale = x.reshape(4, 32).sum(1), np.abs(unpack_q4_spec(nibbles, d, m)) @ np.abs(x)
 want = matvec_q4_spec(nibbles, d, m, x).astype(np.float32)
 for kind in (plain, q4_kernel):
-    y = written_by(kind, columns, steps, least, x, sums)
+    y = q4_kernel_writes(kind, columns, steps, least, x, sums)
     expect_close(y, want, inner=128, scale=scale, hint="right values first")
 made = claim("allocations", q4_kernel, columns, steps, least, x, sums, y)
-message = f"{made} allocations for 4 blocks: make the scratch vector once, before the loop over b"
-points(1 if made <= 2 else 0, message)
+message = f"{made} allocation{'' if made == 1 else 's'} for 4 blocks"
+advice = "" if made <= 2 else ": make the scratch vector once, before the loop over b"
+points(1 if made <= 2 else 0, message + advice)
 
 # %% nbgrader={"grade": true, "grade_id": "matvec_q4-speed", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
 
@@ -2509,7 +2510,7 @@ points(
         points=3,
         full={"avx512": 2.5, "avx2": 2},
         half={"avx512": 1.3, "avx2": 1.2},
-        hint="rows innermost: only then does the inner loop become vectors",
+        hint="unrolled, not vectorised: the loop over the rows belongs innermost",
     )
 )
 
@@ -2797,7 +2798,7 @@ Your answers here are read by a person. Three to six sentences each; numbers fro
 **3. Where did the speed of four bits come from in your tables: from fewer bytes, or from better instructions?** Use your figures of exercise 7 and the bandwidth of your machine.
 
 ### BEGIN SOLUTION
-1 point: between row after row and interleaved the bytes are the same, so that factor is instructions alone (vectors instead of single numbers).
+1 point: between row after row and interleaved the weights take about the same bytes, so that factor is instructions alone (vectors instead of single numbers).
 
 1 point: against float32: while the weights lie in a cache the kernel is bound by instructions and gains little or nothing; once the floats come from memory, bytes decide, by up to 32 / 5 = 6.4 times. Shown by own numbers: bytes of the weights divided by the time, beside the measured bandwidth (roofline).
 ### END SOLUTION
