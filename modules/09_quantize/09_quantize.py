@@ -1151,7 +1151,7 @@ CPUs since about 2019 have an instruction made for this: `vpdpbusd`. It takes tw
 
 # %% jupyter={"source_hidden": true} tags=["raises-exception"]
 #| measure
-if plots := new_plots("One lane of vpdpbusd: acc + four products", ("", ""), height=2.9, width=8):
+if plots := new_plots("Two lanes of vpdpbusd: acc + four products in each", ("", ""), height=2.9, width=8):
     from matplotlib.patches import Rectangle
 
     lane = plots[0]
