@@ -502,6 +502,11 @@ hint = "the largest numbers of float32 have a scale too, and overflow is clipped
 expect_equal(expect_unchanged(quantize, x)[0], np.array([127, 0, 42], np.int8), hint=hint)
 got = expect_unchanged(round_to_int8, x, np.float32(1e-30))
 expect_equal(got, np.array([127, -127, 127], np.int8), hint=hint)
+for axis in (0, 1, 2):
+    q, scale = quantize_spec(quarters(1, 1, 1), axis)
+    got = expect_unchanged(quantize, quarters(1, 1, 1), axis)
+    expect_equal(got[0], q, hint="an axis with one index: its scale is still an array")
+    expect_close(got[1], scale, inner=2, hint="an axis with one index: the scale has shape (1,)")
 for shape, axis in (((0,), None), ((0, 3), 0), ((0, 3), 1), ((3, 0), 0)):
     q, scale = quantize_spec(np.zeros(shape), axis)
     got = quantize(np.zeros(shape), axis)
@@ -551,7 +556,7 @@ else:
 
 # %% [markdown]
 """
-*Figure: two histograms of the error. Left, with one scale, the errors are as large as the numbers themselves: nearly every quiet number became 0 or one step. Right, with a scale for each row, they are spread evenly over half a step to both sides.*
+*Figure: two histograms of the error. Left, with one scale, the errors are as large as the numbers themselves: nearly every quiet number became 0, or one step up or down. Right, with a scale for each row, they are spread evenly over half a step to both sides.*
 
 **How many bits does it take?** The same idea with fewer marks: the next cell quantizes normal numbers to 2 to 8 bits, and prints the ratio of signal to noise in decibels. Each bit halves the step.
 
@@ -662,6 +667,8 @@ def dequantize_affine(q, scale, zero):
 # %% nbgrader={"grade": true, "grade_id": "quantize_affine-test", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
 for name, steps in (
     ("mixed", [-100, -3.25, 0, 7, 20.25, 155]),
+    ("mixed, low between two marks", [-99.75, -3.25, 0, 155.25]),
+    ("mixed, both ends half a step off", [-127.5, 0, 127.5]),
     ("all positive", [20, 30.25, 128, 255]),
     ("all negative", [-255, -129.25, -128, -3]),
     ("one value", [255, 255]),
@@ -678,9 +685,19 @@ for name, steps in (
     hint = f"{name}: low = min(x, 0), high = max(x, 0), 255 steps between them"
     expect_close(got[1], scale, inner=2, likely=causes, hint=hint)
     hint = f"{name}: zero is an int, the q of 0.0; with a float 0.0 would not come back exactly"
-    expect_equal(got[2], zero, likely={"zero has the wrong sign": lambda: -zero}, hint=hint)
+    causes = {
+        "zero has the wrong sign": lambda: -zero,
+        "int() cuts off: round(-low / scale)": lambda: int(-min(float(x.min()), 0) / float(scale)),
+    }
+    expect_equal(got[2], zero, likely=causes, hint=hint)
     causes = {
         "the zero point was not added": lambda: np.clip(np.rint(x / scale), 0, 255),
+        "cast before it was clipped: 256 became 0": lambda: (
+            (np.rint(x / scale) + zero).astype(int).astype(np.uint8)
+        ),
+        "x - low was rounded in one: round x / scale alone, and add zero to it": lambda: np.clip(
+            np.rint((x - min(x.min(), 0)) / scale), 0, 255
+        ),
         "astype alone truncates: rint first": lambda: np.clip(x / scale + zero, 0, 255).astype(int),
     }
     hint = f"{name}: clip(rint(x / scale) + zero, 0, 255), then astype(np.uint8)"
@@ -696,6 +713,7 @@ for name, steps in (
 got = expect_unchanged(quantize_affine, np.zeros(3, np.float32))
 hint = "only zeros: scale 1, zero 0"
 expect_equal(got, (np.zeros(3, np.uint8), np.float32(1), 0), hint=hint)
+expect_raises(ValueError, quantize_affine, np.array([np.inf]), hint="finite_floats comes first")
 
 # %% nbgrader={"grade": true, "grade_id": "quantize_affine-hidden", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["hidden-tests", "raises-exception"]
 # 2 points, checked after hand-in
@@ -754,6 +772,9 @@ else:
     print("50,000 normal numbers after a ReLU: typical error")
     for name, error in (("symmetric", symmetric), ("affine", affine)):
         print(f"  {name:10}{np.sqrt(np.mean(error**2)):.5f}")
+    _, step, _ = quantize_affine(np.linspace(2, 3, 1000))
+    print(f"numbers from 2 to 3: step {step:.5f}, without the way down to 0 {1 / 255:.5f}")
+    print(f"{step * 255:.1f} times as coarse")
 
 # %% [markdown]
 r"""
@@ -772,7 +793,7 @@ Between two products of bytes and their sum lie three traps, and none of them ra
 
 So the sum is an int32, and an inner size above 131,071 is refused.
 
-And yet the third row shows a way to be fast without any instruction for integers. Cut the inner dimension into pieces of 1,024: each piece, as a product of *float32* matrices, is exact, whatever the order in which its terms are added, because $1{,}024 \cdot 128^2 = 2^{24}$. A BLAS may do it. Add up the pieces in int32.
+And yet the third row shows a way to be fast without any instruction for integers. Cut the inner dimension into pieces of 1,024: each piece, as a product of *float32* matrices, is exact, whatever the order in which its terms are added, because $1{,}024 \cdot 128^2 = 2^{24}$. A BLAS may do it. Add up the pieces in int32. (One product of *float64* matrices is exact for all k allowed here, since $2^{31}$ is far below $2^{53}$; but its registers hold half as many numbers.)
 
 **Predict.** The floats need four times the memory, and casts on top. How many times as fast as NumPy's product of int32 is this detour?
 """
@@ -864,14 +885,13 @@ def quantized_matmul(A, B, scale_A=1.0, scale_B=1.0):
 
 
 # %% nbgrader={"grade": true, "grade_id": "int8_matmul-test", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
-most = np.full((1, 1100), 127, np.int8)
-odd = most.T.copy()
-odd[-1] = 2  # the sum is odd and above 2^24
+most = np.full((1, 1100), -128, np.int8)
+most[0, 0] = 1  # so the sum of the first 1025 is 2^24 + 1: longer pieces are no float32
 for a, b in (
     (np.array([[11, -9]], np.int8), np.array([[12], [8]], np.int8)),
     (np.full((2, 2), -128, np.int8), np.full((2, 2), -128, np.int8)),
     (whole(3, 7), whole(7, 5, seed=1)),
-    (most, odd),
+    (most, most.T.copy()),
     (whole(2, 0), whole(0, 3)),
 ):
     want = int8_matmul_spec(a, b)
@@ -923,6 +943,9 @@ for k in (1, 3, 1023, 1024, 1025, 2048, 2500, 131_071):
     want = np.array([[16384 * k, -16256 * k]], np.int32)
     got = expect_unchanged(int8_matmul, a, b)
     expect_equal(got, want, hint="any k up to 131,071, with the largest numbers there are")
+    a[0, ::1025], b[::1025, 0] = 1, 1  # pieces of 1025 have an odd sum above 2^24
+    want = int8_matmul_spec(a, b)
+    expect_equal(int8_matmul(a, b), want, hint="no piece may be longer than 1024")
 for m, k, n in ((1, 1, 1), (5, 37, 3), (2, 1030, 7), (0, 3, 2), (3, 2, 0)):
     a, b = (draw.integers(-128, 128, shape, dtype=np.int8) for shape in ((m, k), (k, n)))
     want = int8_matmul_spec(a, b)
@@ -1070,6 +1093,8 @@ for shape, scale in (((9,), 1.0), ((3, 5), 0.5), ((1,), 4.0)):
     got = expect_unchanged(quantized_relu, x, scale)
     hint = "to int8, maximum with 0, times scale; the result is float32"
     expect_close(got, want, inner=2, scale=127 * scale, likely=causes, hint=hint)
+expect_raises(ValueError, quantized_relu, np.array([np.inf]), hint="finite_floats comes first")
+expect_raises(ValueError, quantized_relu, x, 0.0, hint="check_scale comes before any work")
 
 # %% nbgrader={"grade": true, "grade_id": "quantized_relu-hidden", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["hidden-tests", "raises-exception"]
 # 1 point, checked after hand-in
@@ -1126,7 +1151,7 @@ CPUs since about 2019 have an instruction made for this: `vpdpbusd`. It takes tw
 
 # %% jupyter={"source_hidden": true} tags=["raises-exception"]
 #| measure
-if plots := new_plots("One lane of vpdpbusd: acc + four products", ("", ""), height=2.9, width=8):
+if plots := new_plots("Two lanes of vpdpbusd: acc + four products in each", ("", ""), height=2.9, width=8):
     from matplotlib.patches import Rectangle
 
     lane = plots[0]
@@ -1136,13 +1161,13 @@ if plots := new_plots("One lane of vpdpbusd: acc + four products", ("", ""), hei
             lane.add_patch(
                 Rectangle((i + (i > 3) * 0.4, 3 - row), 1, 0.8, fc=colour, ec="0.5", alpha=0.7)
             )
-            word = f"{'ab'[row]}{i % 4}"
+            word = f"{'ab'[row]}{i}"
             lane.text(i + 0.5 + (i > 3) * 0.4, 3.4 - row, word, ha="center", va="center")
-    for left, name in ((0, "lane 0"), (4.4, "lane 1")):
+    for left, name, first in ((0, "lane 0", 0), (4.4, "lane 1", 4)):
         for i in range(4):
             lane.plot([left + i + 0.5, left + 2], [1.95, 1.35], color="0.5", lw=1)
         lane.add_patch(Rectangle((left, 0.5), 4, 0.8, fc=GREEN, ec="0.5", alpha=0.7))
-        words = "acc + a0 b0 + a1 b1 + a2 b2 + a3 b3"
+        words = "acc + " + " + ".join(f"a{i} b{i}" for i in range(first, first + 4))
         lane.text(left + 2, 0.9, words, ha="center", va="center", fontsize=8)
         lane.text(left + 2, 0.2, name, ha="center", va="center", color="0.5")
     lane.text(-0.3, 0.9, "int32", ha="right", va="center", color="0.5")
@@ -1152,7 +1177,7 @@ if plots := new_plots("One lane of vpdpbusd: acc + four products", ("", ""), hei
 
 # %% [markdown]
 r"""
-*Figure: two lanes. In each, four orange bytes of a stand over four blue bytes of b; lines lead from the four products to a green int32, acc + a0 b0 + a1 b1 + a2 b2 + a3 b3.*
+*Figure: two lanes. In each, four orange bytes of a stand over four blue bytes of b; lines lead from the four products to a green int32: acc + a0 b0 + a1 b1 + a2 b2 + a3 b3 in lane 0, the same with 4 to 7 in lane 1.*
 
 Three things follow from it.
 
@@ -1693,8 +1718,8 @@ def gemm_int8(a, b, plain=False):
     packed = b if isinstance(b, PackedK4) else pack_k4(b)
     multiply = multiply_plain if plain else multiply_bytes
     # Hint: lanes, an empty int32 array (m, ceil(k / 4)); its view as uint8 has four times the
-    #       columns, and the first k of them take a + 128. Then multiply(lanes, packed, start).
-    #       About 4 lines.
+    #       columns, and the first k of them take a.view(np.uint8) ^ 128. Then
+    #       multiply(lanes, packed, start). About 4 lines.
     ### BEGIN SOLUTION
     lanes = np.empty((m, -(-k // 4)), np.int32)
     np.bitwise_xor(a.view(np.uint8), 128, out=lanes.view(np.uint8)[:, :k])
@@ -1842,7 +1867,7 @@ except NotImplementedError:
 
 # %% [markdown]
 """
-The plain loops on bytes, compiled as well as 07 could, stay below the floats: without the right instruction a byte is widened before it is multiplied, and that costs more than the bytes save. With it, and with B packed, the sentence of the gap has become true.
+For the square matrices the plain loops on bytes, compiled as well as 07 could, stay below the floats: without the right instruction a byte is widened before it is multiplied, and that costs more than the bytes save. With it, and with B packed, the sentence of the gap has become true.
 """
 
 # %% [markdown]
@@ -1888,7 +1913,7 @@ if plots := new_plots("A block of 32 weights, 20 bytes", ("", ""), height=2.6, w
 
 Mind the order of things. `d` and `m` are *rounded* to float16 before they are stored, so `q` must be worked out from the rounded ones, which are what will be read back. Where the block is constant, or so nearly that `d` is 0 as a float16, there is nothing to divide by: all `q` are 0.
 
-**Predict.** How many bytes are 1,000,000 weights, as float32 and like this?
+**Predict.** How many bytes are 262,144 weights (256 rows of 1024), as float32 and like this?
 """
 
 
@@ -1978,8 +2003,8 @@ def pack_q4(w):
     if np.abs(w).max(initial=0) > MOST_HALF:
         raise ValueError(f"w has numbers beyond {MOST_HALF:.0f}, float16's largest")
     blocks = w.reshape(n, k // BLOCK, BLOCK)
-    # Hint: min and max along axis 2, both to float16 and back; np.where for d = 0; the halves are
-    #       q[..., :16] and q[..., 16:]. About 8 lines.
+    # Hint: d and m from the exact min and max along axis 2, then both to float16 and back;
+    #       np.where for d = 0; the halves are q[..., :16] and q[..., 16:]. About 8 lines.
     ### BEGIN SOLUTION
     least = blocks.min(axis=2)
     span = blocks.max(axis=2) - least
@@ -2068,6 +2093,13 @@ for n, blocks in ((1, 1), (3, 2), (2, 1)):
     got = expect_unchanged(unpack_q4, nibbles, d, m)
     hint = "d * q + m in float32"
     expect_close(got, want, inner=3, scale=np.abs(want).max(), likely=causes, hint=hint)
+w = (0.005 * marks - 8.003)[None].astype(np.float32)  # the smallest lies 0.6 steps from its m
+want = pack_q4_spec(w)
+nibbles, d, m = expect_unchanged(pack_q4, w)
+expect_equal(d, want[1], hint="d from the exact max and min; then it is rounded to float16")
+expect_equal(m, want[2], hint="m is the smallest weight, as float16")
+hint = "q = clip(rint((w - m) / d), 0, 15), with d and m as float16 holds them"
+expect_equal(nibbles, want[0], hint=hint)
 expect_raises(ValueError, pack_q4, np.ones((1, 33)), hint="k is a multiple of 32")
 
 # %% nbgrader={"grade": true, "grade_id": "pack_q4-hidden", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["hidden-tests", "raises-exception"]
@@ -2109,6 +2141,9 @@ nibbles, d, m = expect_unchanged(pack_q4, w)
 hint = "a constant block, or one whose d is 0 as a float16: q = 0"
 expect_equal(nibbles, np.zeros((2, 2, 16), np.uint8), hint=hint)
 expect_equal(d, np.zeros((2, 2), np.float16), hint=hint)
+w = np.full((1, 32), 2050.9, np.float32)  # as a float16 its m is 2050 or 2052
+nibbles = expect_unchanged(pack_q4, w)[0]
+expect_equal(nibbles, np.zeros((1, 1, 16), np.uint8), hint="where d is 0, q is 0: nothing to divide")
 for name, x in layouts(q4_weights(3, 2, draw)):
     want = pack_q4_spec(x)
     expect_equal(expect_unchanged(pack_q4, x), want, hint=f"w may be {name}")
@@ -2185,14 +2220,14 @@ if plots := new_plots("Byte i of row r, as it lies in memory", ("", ""), ("", ""
 """
 *Figure: the first bytes of four rows, in four colours. Left, as `pack_q4` gives them: all bytes of row 0, then of row 1. Right, interleaved: byte 0 of all rows, then byte 1 of all rows. A bar marks what the innermost loop walks over.*
 
-Two small things decide whether the loop becomes vectors. A bare `15` is an int64, and `byte & 15` would be one too: use `LOW_BITS` and `FOUR`, which are uint8. And the scratch vector for the sums of a block is made *once*, not once a block.
+The order of the loops is what decides; two smaller things keep the kernel tidy. A bare `15` is an int64, and so is `byte & 15` as the code is written, whatever the compiler makes of it: with `LOW_BITS` and `FOUR`, which are uint8, a byte stays a byte. And the scratch vector for the sums of a block is made *once*, not once a block.
 
-**Predict.** The same bytes, the same products. How many times as fast is the interleaved form?
+**Predict.** The same nibbles, the same products. How many times as fast is the interleaved form?
 """
 
 
 # %%
-def written_by(kernel, columns, steps, least, x, sums):
+def q4_kernel_writes(kernel, columns, steps, least, x, sums):
     """What a kernel like q4_kernel writes into a y with sevens in it; it may change nothing else."""
     y = np.full(columns.shape[2], 7, np.float32)
 
@@ -2201,6 +2236,12 @@ def written_by(kernel, columns, steps, least, x, sums):
 
     expect_unchanged(q4_kernel, columns, steps, least, x, sums)
     return y
+
+
+def interleave_spec(nibbles, d, m):
+    """(bytes, steps, least) with the rows innermost, each contiguous."""
+    steps, least = (np.array(part.T, np.float32, order="C") for part in (d, m))
+    return nibbles.transpose(1, 2, 0).copy(), steps, least
 
 
 def matvec_q4_spec(nibbles, d, m, x):
@@ -2272,7 +2313,8 @@ def interleave_q4(nibbles, d, m):
     [(2, 16, 5), (2, 5), (2, 5)]
     """
     check_q4(nibbles, d, m)
-    # Hint: transpose, and np.ascontiguousarray or astype of it. About 4 lines.
+    # Hint: transpose, and np.array(..., dtype, order="C") of that: a new array in C order. (astype
+    #       alone keeps the order in memory.) About 4 lines.
     ### BEGIN SOLUTION
     columns = np.array(nibbles.transpose(1, 2, 0), order="C")
     steps, least = (np.array(x.T, np.float32, order="C") for x in (d, m))
@@ -2340,7 +2382,7 @@ for n, blocks in ((3, 1), (5, 2), (33, 3)):
     weights = q4_weights(n, blocks, np.random.default_rng(n))
     nibbles, d, m = pack_q4_spec(weights)
     x = quarters(32 * blocks, most=4, seed=n)
-    columns, steps, least = nibbles.transpose(1, 2, 0).copy(), *(v.T.astype("f4") for v in (d, m))
+    columns, steps, least = interleave_spec(nibbles, d, m)
     got = expect_unchanged(interleave_q4, nibbles, d, m)
     expect_equal(len(got), 3, hint="return the bytes, the steps, the least")
     causes = {
@@ -2379,7 +2421,7 @@ for n, blocks in ((3, 1), (5, 2), (33, 3)):
         ).sum(1),
     }
     hint = "for b, for i, for r; y is cleared first"
-    y = written_by(plain, columns, steps, least, x, sums.astype(np.float32))
+    y = q4_kernel_writes(plain, columns, steps, least, x, sums.astype(np.float32))
     expect_close(
         y, want.astype(np.float32), inner=32 * blocks, scale=scale, likely=causes, hint=hint
     )
@@ -2397,13 +2439,16 @@ plain = getattr(q4_kernel, "py_func", q4_kernel)
 hint = "any number of rows and blocks"
 for n, blocks in ((1, 1), (17, 1), (35, 4), (16, 7)):
     nibbles, d, m = pack_q4_spec(q4_weights(n, blocks, draw))
-    columns, steps, least = nibbles.transpose(1, 2, 0).copy(), *(v.T.astype("f4") for v in (d, m))
+    columns, steps, least = interleave_spec(nibbles, d, m)
     expect_equal(expect_fresh(interleave_q4, nibbles, d, m), (columns, steps, least), hint=hint)
     x = draw.standard_normal(32 * blocks).astype(np.float32)
     want = matvec_q4_spec(nibbles, d, m, x).astype("f4")
     scale = np.abs(unpack_q4_spec(nibbles, d, m)) @ np.abs(x)
-    y = written_by(plain, columns, steps, least, x, x.reshape(blocks, 32).sum(1))
+    y = q4_kernel_writes(plain, columns, steps, least, x, x.reshape(blocks, 32).sum(1))
     expect_close(y, want, inner=33 * blocks, scale=scale, hint=hint)
+nothing = np.zeros((0, 16, 3), np.uint8), *[np.zeros((0, 3), np.float32)] * 2
+y = q4_kernel_writes(plain, *nothing, np.zeros(0, np.float32), np.zeros(0, np.float32))
+expect_equal(y, np.zeros(3, np.float32), hint="no block: y is cleared all the same")
 for x_so in (x, x.astype(np.float64)):
     got = expect_fresh(matvec_q4, (columns, steps, least), x_so)
     expect_close(got, want, inner=33 * blocks, scale=scale, hint="both dtypes, a new array")
@@ -2428,16 +2473,17 @@ expect_raises(ValueError, matvec_q4, (columns[:, :-1], steps, least), x, hint=hi
 # %% nbgrader={"grade": true, "grade_id": "matvec_q4-scratch", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
 plain = getattr(q4_kernel, "py_func", q4_kernel)
 nibbles, d, m = pack_q4_spec(q4_weights(6, 4, np.random.default_rng(4)))
-columns, steps, least = nibbles.transpose(1, 2, 0).copy(), *(v.T.astype("f4") for v in (d, m))
+columns, steps, least = interleave_spec(nibbles, d, m)
 x = quarters(128, most=4)
 sums, scale = x.reshape(4, 32).sum(1), np.abs(unpack_q4_spec(nibbles, d, m)) @ np.abs(x)
 want = matvec_q4_spec(nibbles, d, m, x).astype(np.float32)
 for kind in (plain, q4_kernel):
-    y = written_by(kind, columns, steps, least, x, sums)
+    y = q4_kernel_writes(kind, columns, steps, least, x, sums)
     expect_close(y, want, inner=128, scale=scale, hint="right values first")
 made = claim("allocations", q4_kernel, columns, steps, least, x, sums, y)
-message = f"{made} allocations for 4 blocks: make the scratch vector once, before the loop over b"
-points(1 if made <= 2 else 0, message)
+message = f"{made} allocation{'' if made == 1 else 's'} for 4 blocks"
+advice = "" if made <= 2 else ": make the scratch vector once, before the loop over b"
+points(1 if made <= 2 else 0, message + advice)
 
 # %% nbgrader={"grade": true, "grade_id": "matvec_q4-speed", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
 
@@ -2464,7 +2510,7 @@ points(
         points=3,
         full={"avx512": 2.5, "avx2": 2},
         half={"avx512": 1.3, "avx2": 1.2},
-        hint="unrolled, not vectorised: rows innermost; LOW_BITS and FOUR, not 15 and 4",
+        hint="unrolled, not vectorised: the loop over the rows belongs innermost",
     )
 )
 
@@ -2585,7 +2631,7 @@ except NotImplementedError:
 
 # %% [markdown]
 """
-The same bytes and the same products, in another order. As long as the floats come from a cache, though, even the better order need not be faster than they are: turning nibbles into floats takes instructions, and the bytes saved were not what the floats waited for. Once the floats must come from memory, that changes.
+The same nibbles and the same products, in another order. (Only `d` and `m` have grown: interleaved they are float32, so a weight takes six bits instead of five. The sizes in the table are those of `pack_q4`.) As long as the floats come from a cache, though, even the better order need not be faster than they are: turning nibbles into floats takes instructions, and the bytes saved were not what the floats waited for. Once the floats must come from memory, that changes.
 
 The last line of each table is the given `matvec_q4_bytes`. It never makes floats of the weights: it rounds `x` to eight bits, block by block, and lets `vdp4` multiply the nibbles, which are bytes from 0 to 15, with them; `group_q4` lays the rows side by side for it, a register of rows at a time. This is the engine of module 15. Its price is the rounding of `x`.
 """
@@ -2702,7 +2748,9 @@ try:
     check = partial(expect_close, want=near.astype(np.float32), inner=2048, scale=40.0)
     small = dict(nbytes=sum(part.nbytes for part in q4), check=check)
     rungs.append(Rung("q4 row after row", matvec_q4_rows, args=(*q4, x), **small))
-    rungs.append(Rung("q4 interleaved", matvec_q4, args=(interleave_q4(*q4), x), **small))
+    columns = interleave_q4(*q4)
+    wider = dict(small, nbytes=sum(part.nbytes for part in columns))  # its d and m are float32
+    rungs.append(Rung("q4 interleaved", matvec_q4, args=(columns, x), **wider))
     # With x in eight bits a result is off by up to half a step of x for each weight.
     off = np.abs(unpack_q4(*q4)).sum(axis=1) * np.abs(x).max() / 254
     coarse = dict(small, check=lambda y: expect_equal(bool((np.abs(y - near) <= off).all()), True))
@@ -2750,7 +2798,7 @@ Your answers here are read by a person. Three to six sentences each; numbers fro
 **3. Where did the speed of four bits come from in your tables: from fewer bytes, or from better instructions?** Use your figures of exercise 7 and the bandwidth of your machine.
 
 ### BEGIN SOLUTION
-1 point: between row after row and interleaved the bytes are the same, so that factor is instructions alone (vectors instead of single numbers).
+1 point: between row after row and interleaved the weights take about the same bytes, so that factor is instructions alone (vectors instead of single numbers).
 
 1 point: against float32: while the weights lie in a cache the kernel is bound by instructions and gains little or nothing; once the floats come from memory, bytes decide, by up to 32 / 5 = 6.4 times. Shown by own numbers: bytes of the weights divided by the time, beside the measured bandwidth (roofline).
 ### END SOLUTION
@@ -2766,7 +2814,7 @@ Your answers here are read by a person. Three to six sentences each; numbers fro
 - *A product of bytes is right for small numbers only.* Somewhere on the way the sum was kept in 8 or 16 bits, or in a float32.
 - *gemm_int8 is off by the same amount in a whole column.* The term with the sums of the columns: its sign, or the 128.
 - *4-bit weights look scrambled.* Which half of the byte is which weight? Low bits first, and byte `i` holds `i` and `16 + i`.
-- *The interleaved kernel is no faster.* A bare `15` made everything int64, or the array was transposed but not copied.
+- *The interleaved kernel is no faster.* The rows are not in the innermost loop, or the array was transposed but not copied.
 
 ## You are done when
 

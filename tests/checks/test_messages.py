@@ -1,5 +1,6 @@
 """The messages of failed checks, word for word."""
 
+import warnings
 from textwrap import dedent
 
 import numpy as np
@@ -223,6 +224,20 @@ def test_digits_are_added_until_the_two_differ():
     with pytest.raises(CheckFailed) as caught:
         expect_close(1.00000000001, 1.0)
     assert "got       1.00000000001 float" in str(caught.value)
+
+
+def test_a_float16_is_shown_without_a_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(CheckFailed) as caught:
+            expect_equal(np.float16([0.5, 1e-7]), np.float16([65504, 0]))
+    assert "[0.5 1.e-07]" in str(caught.value) and "[65500. 0.]" in str(caught.value)
+
+
+def test_advice_on_a_dtype_fits_results_of_a_fixed_one_too():
+    with pytest.raises(CheckFailed) as caught:
+        expect_close(np.ones(2), np.ones(2, np.float32))
+    assert ".astype(np.float32)" in str(caught.value)
 
 
 def test_a_value_of_an_unknown_class_is_never_asked_for_its_repr():

@@ -172,7 +172,10 @@ def _dtype_advice(got: np.dtype, want: np.dtype) -> list[str]:
     if got.kind == "c":
         return ["a real result has no imaginary part, not even a small one"]
     if got.kind == "f" and want.kind == "f":
-        return ["keep the dtype of the input: np.empty_like(x), np.zeros(shape, x.dtype)"]
+        return [
+            "to keep the dtype of the input: np.empty_like(x), np.zeros(shape, x.dtype)",
+            f"where it is {want.name} for every input: .astype(np.{want.name})",
+        ]
     return []
 
 

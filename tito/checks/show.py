@@ -69,7 +69,7 @@ def number(x: Any, digits: int = DIGITS[0]) -> str:
     """A float in at most `digits` significant digits: "3.", "0.25", "1.e-09", "nan"."""
     if not math.isfinite(x):
         return str(float(x))
-    if x == 0 or 1e-4 <= abs(x) < 1e7:
+    if x == 0 or 1e-4 <= abs(float(x)) < 1e7:  # 1e7 is no float16: NumPy would warn
         return np.format_float_positional(x, precision=digits, fractional=False, trim=".")
     return np.format_float_scientific(x, precision=digits - 1, trim=".")
 

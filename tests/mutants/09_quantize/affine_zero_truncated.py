@@ -1,0 +1,21 @@
+"""The zero point is cut off, not rounded."""
+
+EXERCISE = "quantize_affine"
+FAILS_IN = "quantize_affine-test"
+PHRASE = "int() cuts off"
+SOURCE = """\
+def quantize_affine(x):
+    x = finite_floats('x', x)
+    low, high = (float(x.min(initial=0)), float(x.max(initial=0)))
+    scale = np.float32(max((high - low) / 255, TINY))
+    if low == high:
+        scale = np.float32(1)
+    zero = int(-low / float(scale))
+    q = np.clip(np.rint(x / scale) + np.float32(zero), 0, 255)
+    return (q.astype(np.uint8), scale, zero)
+
+def dequantize_affine(q, scale, zero):
+    check_bytes('q', q, dtype=np.uint8)
+    scale = check_scale('scale', scale)
+    return (q.astype(np.float32) - np.float32(zero)) * scale
+"""
