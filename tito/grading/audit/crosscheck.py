@@ -115,13 +115,6 @@ def crosscheck(course: Course, ref: ModuleRef, student: str) -> Report:
     return report
 
 
-def _copy_data_beside(notebook: Path, copy: Path) -> None:
-    copy.parent.mkdir(parents=True, exist_ok=True)
-    for path in notebook.parent.iterdir():
-        if path.is_file() and path != notebook:
-            shutil.copy(path, copy.parent)
-
-
 def _copy_data(ref: ModuleRef, folder: Path) -> None:
     for path in sorted(ref.folder.iterdir()):
         if path.is_file() and path not in (ref.py, ref.ipynb) and ".orig" not in path.name:
@@ -172,10 +165,9 @@ def _unmeasured_copy(nbgrader: NbGrader, tree: str) -> str:
     """Where a notebook stands that shows nothing: measuring takes most of the time, earns nothing
     and is no cell of nbgrader's.
     """
-    copy = nbgrader.notebook(f"{tree}-unmeasured")
-    _copy_data_beside(nbgrader.notebook(tree), copy)
-    document = json.loads(nbgrader.notebook(tree).read_text("utf-8"))
-    write_atomic(copy, json.dumps(_unmeasured(document)))
+    notebook = nbgrader.notebook(tree)
+    copy = notebook.with_stem(f"{notebook.stem}-unmeasured")  # beside the same data
+    write_atomic(copy, json.dumps(_unmeasured(json.loads(notebook.read_text("utf-8")))))
     return str(copy)
 
 
