@@ -28,6 +28,7 @@ __all__ = [
     "PANEL",
     "axpy_chain",
     "axpy_range",
+    "by_rows",
     "check_vectors",
     "column_sums_kernel",
     "column_sums_prange",
@@ -51,6 +52,7 @@ __all__ = [
     "matmul_registers_kernel",
     "moments",
     "multiply",
+    "norm_rows",
     "parallel_kernel",
     "pilot",
     "place_for",
@@ -103,6 +105,14 @@ def place_for(x, out, *others, dtype=None):
     """
     check_float_array("x", x, ndim=None, dtype=dtype)
     return check_out(out, x.shape, x, *others)
+
+
+def by_rows(kernel, x, out, *given):
+    """Let a kernel(x, *given, y) write the rows of out, the last axis of which is that of x."""
+    rows = (math.prod(x.shape[:-1]), x.shape[-1])
+    y = compiled_form(out)
+    kernel(compiled_form(x).reshape(rows), *given, y.reshape(rows))
+    return settled(y, out)
 
 
 @kernel
@@ -473,14 +483,10 @@ def softmax_fused(x, out=None):
     """
     if getattr(x, "dtype", None) == np.float64:
         return vectorized.softmax(x, out=out)
-    out = place_for(x, out)
-    rows = (math.prod(x.shape[:-1]), x.shape[-1])
-    y = compiled_form(out)
-    softmax_kernel(compiled_form(x).reshape(rows), y.reshape(rows))
-    return settled(y, out)
+    return by_rows(softmax_kernel, x, place_for(x, out))
 
 
-# 07_numba: check_vectors, pilot, moments
+# 07_numba: check_vectors, norm_rows, pilot
 def check_vectors(x, **vectors):
     """Look that each vector has one element for each column of x, and the dtype of x."""
     check_float_array("x", x, ndim=None)
@@ -489,6 +495,15 @@ def check_vectors(x, **vectors):
         (length,) = check_float_array(name, vectors[name], ndim=1, dtype=x.dtype)
         if length != columns:
             raise ValueError(f"{name} has {length} elements, a row of x has {columns}")
+
+
+def norm_rows(kernel, x, gamma, beta, eps, out):
+    """Let a kernel(x, gamma, beta, eps, y) normalise the rows of x into out, or a new array."""
+    check_vectors(x, gamma=gamma, beta=beta)
+    if eps <= 0 or eps != eps:
+        raise ValueError(f"eps = {eps}: it must be a number above 0")
+    out = place_for(x, out, gamma, beta)
+    return by_rows(kernel, x, out, compiled_form(gamma), compiled_form(beta), float(eps))
 
 
 @kernel
@@ -572,15 +587,7 @@ def layernorm_fused(x, gamma, beta, eps=1e-5, out=None):
     >>> layernorm_fused(np.array([[1.0, 3.0]]), np.ones(2), np.zeros(2), eps=3.0)
     array([[-0.5,  0.5]])
     """
-    check_vectors(x, gamma=gamma, beta=beta)
-    if eps <= 0 or eps != eps:
-        raise ValueError(f"eps = {eps}: it must be a number above 0")
-    out = place_for(x, out, gamma, beta)
-    rows = (math.prod(x.shape[:-1]), x.shape[-1])
-    y = compiled_form(out)
-    vectors = compiled_form(gamma), compiled_form(beta)
-    layernorm_kernel(compiled_form(x).reshape(rows), *vectors, float(eps), y.reshape(rows))
-    return settled(y, out)
+    return norm_rows(layernorm_kernel, x, gamma, beta, eps, out)
 
 
 # 07_numba: matmul_prange
@@ -686,11 +693,7 @@ def softmax_prange(x, out=None):
     """
     if getattr(x, "dtype", None) == np.float64:
         return vectorized.softmax(x, out=out)
-    out = place_for(x, out)
-    rows = (math.prod(x.shape[:-1]), x.shape[-1])
-    y = compiled_form(out)
-    softmax_bands(compiled_form(x).reshape(rows), y.reshape(rows))
-    return settled(y, out)
+    return by_rows(softmax_bands, x, place_for(x, out))
 
 
 def layernorm_prange(x, gamma, beta, eps=1e-5, out=None):
@@ -706,12 +709,4 @@ def layernorm_prange(x, gamma, beta, eps=1e-5, out=None):
     >>> layernorm_prange(np.array([[1.0, 3.0]]), np.ones(2), np.zeros(2), eps=3.0)
     array([[-0.5,  0.5]])
     """
-    check_vectors(x, gamma=gamma, beta=beta)
-    if eps <= 0 or eps != eps:
-        raise ValueError(f"eps = {eps}: it must be a number above 0")
-    out = place_for(x, out, gamma, beta)
-    rows = (math.prod(x.shape[:-1]), x.shape[-1])
-    y = compiled_form(out)
-    vectors = compiled_form(gamma), compiled_form(beta)
-    layernorm_bands(compiled_form(x).reshape(rows), *vectors, float(eps), y.reshape(rows))
-    return settled(y, out)
+    return norm_rows(layernorm_bands, x, gamma, beta, eps, out)

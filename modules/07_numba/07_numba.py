@@ -235,6 +235,14 @@ def place_for(x, out, *others, dtype=None):
     return check_out(out, x.shape, x, *others)
 
 
+def by_rows(kernel, x, out, *given):
+    """Let a kernel(x, *given, y) write the rows of out, the last axis of which is that of x."""
+    rows = (math.prod(x.shape[:-1]), x.shape[-1])
+    y = compiled_form(out)
+    kernel(compiled_form(x).reshape(rows), *given, y.reshape(rows))
+    return settled(y, out)
+
+
 @kernel
 def up_to_line(y):
     """How many elements of y lie before its first cache line, which begins at a multiple of 64.
@@ -1550,11 +1558,7 @@ def softmax_fused(x, out=None):
     """
     if getattr(x, "dtype", None) == np.float64:
         return vectorized.softmax(x, out=out)
-    out = place_for(x, out)
-    rows = (math.prod(x.shape[:-1]), x.shape[-1])
-    y = compiled_form(out)
-    softmax_kernel(compiled_form(x).reshape(rows), y.reshape(rows))
-    return settled(y, out)
+    return by_rows(softmax_kernel, x, place_for(x, out))
 
 
 # %% nbgrader={"grade": true, "grade_id": "softmax_fused-test", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
@@ -1767,6 +1771,15 @@ def check_vectors(x, **vectors):
             raise ValueError(f"{name} has {length} elements, a row of x has {columns}")
 
 
+def norm_rows(kernel, x, gamma, beta, eps, out):
+    """Let a kernel(x, gamma, beta, eps, y) normalise the rows of x into out, or a new array."""
+    check_vectors(x, gamma=gamma, beta=beta)
+    if eps <= 0 or eps != eps:
+        raise ValueError(f"eps = {eps}: it must be a number above 0")
+    out = place_for(x, out, gamma, beta)
+    return by_rows(kernel, x, out, compiled_form(gamma), compiled_form(beta), float(eps))
+
+
 @kernel
 def pilot(row):
     """The mean of the first 16 elements of a row, in its dtype: a number near its mean."""
@@ -1908,15 +1921,7 @@ def layernorm_fused(x, gamma, beta, eps=1e-5, out=None):
     >>> layernorm_fused(np.array([[1.0, 3.0]]), np.ones(2), np.zeros(2), eps=3.0)
     array([[-0.5,  0.5]])
     """
-    check_vectors(x, gamma=gamma, beta=beta)
-    if eps <= 0 or eps != eps:
-        raise ValueError(f"eps = {eps}: it must be a number above 0")
-    out = place_for(x, out, gamma, beta)
-    rows = (math.prod(x.shape[:-1]), x.shape[-1])
-    y = compiled_form(out)
-    vectors = compiled_form(gamma), compiled_form(beta)
-    layernorm_kernel(compiled_form(x).reshape(rows), *vectors, float(eps), y.reshape(rows))
-    return settled(y, out)
+    return norm_rows(layernorm_kernel, x, gamma, beta, eps, out)
 
 
 # %% nbgrader={"grade": true, "grade_id": "layernorm_fused-test", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
@@ -2243,11 +2248,7 @@ def softmax_prange(x, out=None):
     """
     if getattr(x, "dtype", None) == np.float64:
         return vectorized.softmax(x, out=out)
-    out = place_for(x, out)
-    rows = (math.prod(x.shape[:-1]), x.shape[-1])
-    y = compiled_form(out)
-    softmax_bands(compiled_form(x).reshape(rows), y.reshape(rows))
-    return settled(y, out)
+    return by_rows(softmax_bands, x, place_for(x, out))
 
 
 def layernorm_prange(x, gamma, beta, eps=1e-5, out=None):
@@ -2263,15 +2264,7 @@ def layernorm_prange(x, gamma, beta, eps=1e-5, out=None):
     >>> layernorm_prange(np.array([[1.0, 3.0]]), np.ones(2), np.zeros(2), eps=3.0)
     array([[-0.5,  0.5]])
     """
-    check_vectors(x, gamma=gamma, beta=beta)
-    if eps <= 0 or eps != eps:
-        raise ValueError(f"eps = {eps}: it must be a number above 0")
-    out = place_for(x, out, gamma, beta)
-    rows = (math.prod(x.shape[:-1]), x.shape[-1])
-    y = compiled_form(out)
-    vectors = compiled_form(gamma), compiled_form(beta)
-    layernorm_bands(compiled_form(x).reshape(rows), *vectors, float(eps), y.reshape(rows))
-    return settled(y, out)
+    return norm_rows(layernorm_bands, x, gamma, beta, eps, out)
 
 
 # %% nbgrader={"grade": true, "grade_id": "matmul_prange-test", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
