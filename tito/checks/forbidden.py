@@ -39,9 +39,14 @@ def refuse_forbidden(names: Iterable[str]) -> None:
 
 
 def _is_measure(source: str) -> bool:
+    return "measure" in _directives(source)
+
+
+def _directives(source: str) -> set[str]:
+    """The names of a cell's directives."""
     from tito.notebook import directives
 
-    return any(d.name == "measure" for d in directives(source))
+    return {d.name for d in directives(source)}
 
 
 def _history(shell: Any) -> tuple[dict[str, str], str]:
@@ -83,9 +88,7 @@ def _search(cells: dict[str, str], running: str, names: frozenset[str]) -> list:
 def _looks_given(source: str) -> bool:
     """Whether a cell is one of the course's: a notebook does not tell. Those that the package is
     built from are exported, and an exercise that forbids something says so."""
-    from tito.notebook import directives
-
-    names = {d.name for d in directives(source)}
+    names = _directives(source)
     return bool(names & {"export", "measure"}) and "forbid" not in names
 
 

@@ -6,7 +6,6 @@ Both sides of a ratio write into an array that is there, where they can.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -162,7 +161,7 @@ def _missing() -> str | None:
 
 
 def _function(file: str, name: str) -> Callable[..., Any]:
-    return getattr(importlib.import_module(f"tinykernels.{file}"), name)
+    return load(Kernel(f"{file}.{name}"))
 
 
 def _into(file: str, name: str) -> Side:
