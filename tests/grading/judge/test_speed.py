@@ -479,11 +479,12 @@ def test_a_slow_kernel_is_slow_in_both(fresh, clock):
 
 
 def test_a_slow_twin_is_not_the_baseline(fresh, clock):
-    # Slower than any process is by itself, should the other twin be such a one.
-    slow = GIVEN.replace("work(x, 120)", "work(x, 600)")
+    # Ten times as slow, and 3 times is wanted: by itself a process is slow by less than 2, and here
+    # the other twin, now the only baseline, may be such a one.
+    slow = GIVEN.replace("work(x, 120)", "work(x, 1200)")
     first = fresh.twin._twins[0]
     first._given = [Step("given", "given", slow, 0, in_g=True)]
-    found = fresh.speed("half_speed", own=True)
+    found = fresh.speed("half_speed", own=True, full=3, half=None)
     assert found.earned == 0, found.message
 
 
