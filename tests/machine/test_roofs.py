@@ -81,16 +81,26 @@ def test_without_numba_nothing_is_known_and_it_is_said(monkeypatch):
     assert "Numba" in str(unknown) and len(str(unknown).splitlines()) == 1
 
 
-@pytest.mark.skipif(not boxes.available(), reason="Numba is missing")
-def test_without_compiling_nothing_is_known():
+def _printed(**env):
     done = subprocess.run(
         [sys.executable, "-c", "from tito.machine import peaks; print(peaks())"],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        env={**os.environ, **env},
         capture_output=True,
         text=True,
         check=True,
     )
-    assert done.stdout.startswith("peaks are unknown")
+    return done.stdout.strip()
+
+
+@pytest.mark.skipif(not boxes.available(), reason="Numba is missing")
+def test_without_compiling_nothing_is_known():
+    assert _printed(NUMBA_DISABLE_JIT="1") == roofs.NO_NUMBA
+
+
+@pytest.mark.skipif(not boxes.available(), reason="Numba is missing")
+@pytest.mark.skipif("fma" not in hardware.features(), reason="this CPU has no multiply-adds")
+def test_code_for_another_cpu_measures_no_roof_of_this_one():
+    assert _printed(NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="") == roofs.OTHER_CPU
 
 
 @pytest.mark.skipif(not boxes.available(), reason="Numba is missing")

@@ -95,6 +95,14 @@ def multiply_add(dtype: str, width: int, fused: bool = True) -> Callable[[int], 
     return run
 
 
+def fuses(box: Callable) -> bool:
+    """Whether a compiled box has an instruction that multiplies and adds at once.
+
+    Without one LLVM calls a function of the C library instead: Numba may be told of another CPU.
+    """
+    return any("fmadd" in text or "fmla" in text for text in box.inspect_asm().values())
+
+
 @cache
 def read(width: int) -> Callable[[np.ndarray, int], int]:
     """The box for loads, of arrays of int32."""

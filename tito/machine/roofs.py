@@ -23,6 +23,10 @@ TIMES_LEVEL_BEFORE = 4
 SMALLEST_MEMORY, LARGEST_MEMORY = 2**26, 2**29
 SHARE_OF_FREE = 8
 NO_NUMBA = "peaks are unknown: they are measured by code that Numba compiles, and it does not here"
+OTHER_CPU = (
+    "peaks are unknown: Numba compiles for a CPU without multiply-adds, and this one has them"
+    " (NUMBA_CPU_NAME, NUMBA_CPU_FEATURES)"
+)
 NO_CPU = "peaks are unknown: no vector instructions are known for this kind of CPU"
 
 
@@ -91,9 +95,12 @@ def peaks() -> Peaks:
     widths = boxes.widths(features)
     if not widths:
         return Peaks(missing=NO_CPU)
+    fused = "fma" in features or "asimd" in features
     try:
+        if fused and not boxes.fuses(boxes.multiply_add("float32", max(widths))):
+            return Peaks(missing=OTHER_CPU)
         with one_thread():
-            return _measured(widths, fused="fma" in features or "asimd" in features)
+            return _measured(widths, fused)
     except Exception as error:  # of a compiler that is none of ours: a table still has its times
         return Peaks(missing=f"peaks are unknown: a probe failed ({type(error).__name__}: {error})")
 
