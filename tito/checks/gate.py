@@ -33,10 +33,15 @@ class Trick:
 
 @dataclass(frozen=True)
 class Passed:
-    """One cell behind the gate: the definitions that are left of it, and its tricks."""
+    """One cell behind the gate: the definitions that are left of it, and its tricks.
+
+    binds, reads : names, of these definitions
+    """
 
     source: str
     tricks: list[Trick] = field(default_factory=list)
+    binds: frozenset[str] = frozenset()
+    reads: frozenset[str] = frozenset()
 
 
 def _names(text: str) -> frozenset[str]:
@@ -209,8 +214,13 @@ class _Gate:
             if not known:
                 tricks += [Trick(label, line, what) for line, what in self._tricks(part)]
             self._remember(part)
-            kept.append(part.text)
-        return Passed("\n".join(kept), sorted(tricks, key=lambda t: t.line))
+            kept.append(part)
+        return Passed(
+            "\n".join(part.text for part in kept),
+            sorted(tricks, key=lambda t: t.line),
+            frozenset().union(*(part.assigned | part.imported for part in kept)),
+            frozenset().union(*(part.reads for part in kept)),
+        )
 
     def _remember(self, part: _Statement) -> None:
         node = part.node
