@@ -165,6 +165,11 @@ def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
             yield a.asname or a.name, f"{node.module or ''}.{a.name}"
 
 
+def imports(source: str) -> list[tuple[str, str]]:
+    """(name, what it stands for) of all that a cell imports: ("np", "numpy")."""
+    return [found for node in ast.walk(parsed(source)) for found in _imported(node)]
+
+
 def _parsed(source: str) -> ast.Module:
     try:
         return ast.parse(source)

@@ -215,10 +215,15 @@ class _Race:
         return rig.doubts(lambda: self._calls()[: self.base_calls], self._forms[BASELINE])
 
     def _touch(self, rig: Rig) -> None:
-        """Let all memory of a window be touched once before; that of few calls was by now."""
+        """Let all memory of a window be touched once before; that of few calls was by now.
+
+        What comes out of it is not measured, and not looked at.
+        """
         if self.calls > FEWEST_CALLS:
-            needed = self._expected is None or self.base_calls > FEWEST_CALLS
-            self._round(rig, students_first=False, with_baseline=needed)
+            calls = self._calls()
+            if self._expected is None or self.base_calls > FEWEST_CALLS:
+                rig.run(BASELINE, calls[: self.base_calls], self._forms[BASELINE])
+            rig.run(STUDENT, [self._prepared(call) for call in calls], self._forms[STUDENT])
 
     def seconds_a_call(self) -> float:
         """Of the baseline."""
@@ -251,9 +256,7 @@ class _Race:
             self.calls = filling(times[STUDENT], times[STUDENT])
             self.base_calls = min(filling(times[BASELINE], times[BASELINE]), self.calls)
 
-    def _round(
-        self, rig: Rig, students_first: bool, with_baseline: bool = True
-    ) -> dict[str, Window]:
+    def _round(self, rig: Rig, students_first: bool) -> dict[str, Window]:
         """Both on the same new inputs; every result is checked."""
         calls = self._calls()
         asked = {
@@ -261,12 +264,9 @@ class _Race:
             STUDENT: [self._prepared(call) for call in calls],
         }
         order = (STUDENT, BASELINE) if students_first else (BASELINE, STUDENT)
-        if not with_baseline:
-            order = (STUDENT,)
         windows = {who: rig.run(who, asked[who], self._forms[who]) for who in order}
         theirs = windows[STUDENT]
-        bases = windows[BASELINE].results if with_baseline else []
-        for call, got, base in zip_longest(calls, theirs.results, bases):
+        for call, got, base in zip_longest(calls, theirs.results, windows[BASELINE].results):
             self._check(got, self._want(call, base))
         for call, after in zip(asked[STUDENT], theirs.after):
             self._check_inputs(call, after)

@@ -10,7 +10,6 @@ from tito.checks.rig import BASELINE, Call
 from tito.grading.judge import rig
 from tito.grading.judge.twin import Baseline
 
-
 WARM_UP = 99.0
 
 

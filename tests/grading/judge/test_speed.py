@@ -479,8 +479,8 @@ def test_a_slow_kernel_is_slow_in_both(fresh, clock):
 
 
 def test_a_slow_twin_is_not_the_baseline(fresh, clock):
-    # Four times as slow, and 3 times is wanted: by itself a process is slow by less than 3, and here
-    # the other twin, now the only baseline, may be such a one.
+    # Four times as slow, and 3 times is wanted: a process by itself is slow by less than 3, and the
+    # other twin, now the only baseline, may be such a one.
     slow = GIVEN.replace("work(x, 120)", "work(x, 480)")
     first = fresh.twin._twins[0]
     first._given = [Step("given", "given", slow, 0, in_g=True)]

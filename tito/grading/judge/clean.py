@@ -14,15 +14,16 @@ shared process, or from another function than the graded one, is read in one of 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from functools import lru_cache
 from itertools import groupby
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 from tito.checks.claims import alike, another, refused, unreadable
 from tito.checks.failure import CheckFailed
-from tito.checks.gate import Passed, cells_behind
+from tito.checks.gate import Passed, cells_behind, imports
 from tito.grading.judge.contracts import Contract, Trusted
 from tito.grading.judge.errors import StudentDied
 from tito.grading.judge.plan import GradedTest, Step
@@ -39,12 +40,16 @@ MOST_SHARED = 5.0
 
 
 class _Cell(NamedTuple):
-    """What of a cell runs in a clean child, and the names that this binds and reads."""
+    """What of a cell runs in a clean child.
+
+    binds : (name, what it is imported as; "" for anything else) of the names that it binds
+    reads : names
+    """
 
     label: str
     source: str
     is_own: bool
-    binds: frozenset[str]
+    binds: frozenset[tuple[str, str]]
     reads: frozenset[str]
 
 
@@ -85,12 +90,21 @@ class _Process:
 
 
 def _are_strangers(cells: Iterable[_Cell], others: Iterable[_Cell]) -> bool:
-    """Whether the others bind no name that the cells know, nor know one that is theirs alone."""
-    binds = frozenset().union(*(c.binds for c in others))
-    reads = frozenset().union(*(c.reads for c in others))
-    return not any(
-        binds & (cell.binds | cell.reads) or (cell.is_own and reads & cell.binds) for cell in cells
-    )
+    """Whether the others bind no name that the cells know, nor know one that is theirs alone.
+
+    What both import, and nobody binds to anything else, is as it was.
+    """
+    ours, theirs = _union(c.binds for c in cells), _union(c.binds for c in others)
+    times = Counter(name for name, _ in ours | theirs)
+    same = {name for name, origin in ours & theirs if origin and times[name] == 1}
+    new = {name for name, _ in theirs} - same
+    known = {name for name, _ in ours} | _union(c.reads for c in cells)
+    own = {name for name, _ in _union(c.binds for c in cells if c.is_own)}
+    return not (new & known or own & _union(c.reads for c in others))
+
+
+def _union(sets: Iterable[frozenset]) -> frozenset:
+    return frozenset().union(*sets)
 
 
 class Clean:
@@ -129,14 +143,18 @@ class Clean:
         if tricks:
             raise refused(name, tricks)
         cells = [cell for step in steps if (cell := _behind(step, passed)) is not None]
-        if kind in SHARED:
-            process = self._first(lambda p: p.suits(cells))
-            if process is not None and not process.has_run_just(cells):
-                with suppress(CheckFailed):
-                    return self._agreed(kind, student, args, kwargs, process, cells)
-                process.failed = True
-        process = self._first(lambda p: p.has_run_just(cells)) or self._new()
-        return self._agreed(kind, student, args, kwargs, process, cells)
+        shared = self._first(lambda p: p.suits(cells)) if kind in SHARED else None
+        if shared is not None and not shared.has_run_just(cells):
+            try:
+                return self._agreed(kind, student, args, kwargs, shared, cells)
+            except CheckFailed:
+                if not shared.failed and _raises(student, args, kwargs):
+                    raise
+        alone = self._first(lambda p: p.has_run_just(cells)) or self._new()
+        reading = self._agreed(kind, student, args, kwargs, alone, cells)
+        if shared is not None and shared is not alone:
+            shared.failed = True
+        return reading
 
     def _passed(self, name: str, steps: Sequence[Step]) -> dict[str, Passed]:
         cells = {s.label: s.source for s in steps if s.kind in STUDENTS}
@@ -164,7 +182,7 @@ class Clean:
         """The reading in this process, of a function that answers as the graded one."""
         process.run(student.name, cells)
         there, here = copied((args, kwargs)), copied((args, kwargs))
-        reading, result = _read(kind, student.name, there, process.world)
+        reading, result = _read(kind, student.name, there, process)
         mine = student.world.call(student, *here)[0]
         if not alike((mine, here), (result, there)):
             raise another(student.name)
@@ -174,17 +192,44 @@ class Clean:
 def _behind(step: Step, passed: Mapping[str, Passed]) -> _Cell | None:
     """What of a step runs in a clean child, if anything does."""
     if step.kind not in STUDENTS:
-        assigned, imported = bound(step.source)
-        names = frozenset(assigned | imported), frozenset(used(step.source))
-        return _Cell(step.label, step.source, False, *names)
+        return _Cell(step.label, step.source, False, *_names_of(step.source))
     if step.label not in passed:
         return None
     own = passed[step.label]
-    return _Cell(step.label, own.source, True, own.binds, own.reads)
+    return _Cell(step.label, own.source, True, frozenset((n, "") for n in own.binds), own.reads)
 
 
-def _read(kind: str, name: str, arguments: tuple[tuple, dict], world: World) -> tuple[Any, Any]:
+@lru_cache(maxsize=256)
+def _names_of(source: str) -> tuple[frozenset[tuple[str, str]], frozenset[str]]:
+    """What a cell of the master binds and reads, as a `_Cell` has it."""
+    assigned, imported = bound(source)
+    origins = {(name, target) for name, target in imports(source) if name in imported}
+    return frozenset(origins | {(name, "") for name in assigned}), frozenset(used(source))
+
+
+def read_ahead(given: Iterable[str]) -> None:
+    """Work out now what the master's cells bind and read; forks of this process know it then."""
+    for source in given:
+        _names_of(source)
+
+
+def _raises(student: Target, args: tuple, kwargs: dict[str, Any]) -> bool:
+    """Whether the graded function itself raises something: no wonder that the clean one does."""
+    own_args, own_kwargs = copied((args, kwargs))
+    try:
+        student.world.call(student, own_args, own_kwargs)
+    except StudentDied:
+        raise
+    except Exception:
+        return True
+    return False
+
+
+def _read(
+    kind: str, name: str, arguments: tuple[tuple, dict], process: _Process
+) -> tuple[Any, Any]:
     """(the reading, the result of the call) in the clean child."""
+    world = process.world
     try:
         found = world.bind([name]).get(name)
         if not isinstance(found, Proxy):
@@ -193,6 +238,7 @@ def _read(kind: str, name: str, arguments: tuple[tuple, dict], world: World) -> 
     except CheckFailed:
         raise
     except StudentDied as death:
+        process.failed = True
         raise unreadable(name, str(death)) from None
     except Exception as error:  # whatever the function raises in there
         raise unreadable(name, f"{type(error).__name__}: {error}") from None
