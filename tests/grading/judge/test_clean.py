@@ -97,7 +97,9 @@ def test_what_fails_in_a_shared_process_is_read_in_one_of_its_own(handed):
     work = handed(one=noting, two=minding, three=FRUGAL)
     for name in ("one", "two", "three"):
         assert work.claim(name) < 4 * SIZE
-    assert len(work.started) == 2, "the third shares that of the second"
+    assert len(work.started) == 2
+    names = [world.bind(["one", "two", "three"]).keys() for world in work.started]
+    assert names == [{"one", "two"}, {"two", "three"}], "nobody follows where one failed"
 
 
 def test_what_raises_where_it_is_graded_too_is_not_read_again(handed):
@@ -133,6 +135,7 @@ def test_a_reading_of_what_was_compiled_gets_a_process_that_compiled_nothing_els
     with pytest.raises(CheckFailed, match="no function that Numba compiled"):
         work.claim("two", "signatures")
     assert len(work.started) == 2
+    assert work.started[0].bind(["one", "two"]).keys() == {"one"}
 
 
 def _cell(label, binds="", reads="", is_own=True):
