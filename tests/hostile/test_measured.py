@@ -45,6 +45,11 @@ ROUND_A_FORBID_SET = {
         "@njit\ndef h(x, y): return np.dot(x, y)",
         HEAD + "return np.array([h(x, y) for x, y in zip(a, b)])",
     ),
+    "code that is exchanged": (
+        "def h(x, y): return np.tod(x, y)\nc = h.__code__\n"
+        "h.__code__ = c.replace(co_names=tuple(n.replace('tod', 'd' + 'ot') for n in c.co_names))",
+        HEAD + "return np.array(list(map(h, a, b)))",
+    ),
 }
 
 
