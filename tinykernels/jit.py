@@ -2,6 +2,7 @@
 """Numba: your loops as machine code, and the proof."""
 
 import math
+import threading
 
 import numpy as np
 from numba import njit, prange
@@ -53,6 +54,7 @@ __all__ = [
     "moments",
     "multiply",
     "norm_rows",
+    "one_launch",
     "parallel_kernel",
     "pilot",
     "place_for",
@@ -630,6 +632,9 @@ def column_sums_kernel(x, parts):
 # Bands of rows: some for every core there may be, the same number everywhere.
 BANDS = 32
 
+# One launch at a time: where Numba has only its own threads (macOS), a second one ends Python.
+one_launch = threading.Lock()
+
 
 def matmul_prange(a, b, out=None):
     """The product of two matrices by all threads that Numba has.
@@ -643,7 +648,8 @@ def matmul_prange(a, b, out=None):
     >>> matmul_prange(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]]))
     array([[11.]])
     """
-    return multiply(matmul_prange_kernel, a, b, out)
+    with one_launch:
+        return multiply(matmul_prange_kernel, a, b, out)
 
 
 def column_sums_prange(x):
@@ -658,7 +664,8 @@ def column_sums_prange(x):
     """
     columns = check_float_array("x", x, ndim=2)[1]
     parts = np.empty((BANDS, columns), x.dtype)
-    column_sums_kernel(compiled_form(x), parts)
+    with one_launch:
+        column_sums_kernel(compiled_form(x), parts)
     return parts.sum(axis=0)
 
 
@@ -693,7 +700,8 @@ def softmax_prange(x, out=None):
     """
     if getattr(x, "dtype", None) == np.float64:
         return vectorized.softmax(x, out=out)
-    return by_rows(softmax_bands, x, place_for(x, out))
+    with one_launch:
+        return by_rows(softmax_bands, x, place_for(x, out))
 
 
 def layernorm_prange(x, gamma, beta, eps=1e-5, out=None):
@@ -709,4 +717,5 @@ def layernorm_prange(x, gamma, beta, eps=1e-5, out=None):
     >>> layernorm_prange(np.array([[1.0, 3.0]]), np.ones(2), np.zeros(2), eps=3.0)
     array([[-0.5,  0.5]])
     """
-    return norm_rows(layernorm_bands, x, gamma, beta, eps, out)
+    with one_launch:
+        return norm_rows(layernorm_bands, x, gamma, beta, eps, out)

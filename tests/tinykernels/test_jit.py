@@ -3,6 +3,7 @@
 import doctest
 import inspect
 import math
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -272,3 +273,51 @@ def test_what_has_no_axis_or_no_float_is_refused(kernel):
     for bad in ([1.0], np.arange(3), np.ones(2, np.float16), np.ones(2).astype(">f8")):
         with pytest.raises(TypeError, match="astype"):
             kernel(bad)
+
+
+FROM_SEVERAL_THREADS = """
+import threading
+
+import numba
+import numpy as np
+
+from tinykernels import jit
+
+x = np.arange(6000.0, dtype=np.float32).reshape(60, 100)
+square = x[:50, :50]
+calls = [
+    lambda: jit.matmul_prange(square, square),
+    lambda: jit.column_sums_prange(x),
+    lambda: jit.softmax_prange(x),
+    lambda: jit.layernorm_prange(x, x[0], x[1]),
+]
+wanted = [call() for call in calls]
+assert numba.threading_layer() == "workqueue"
+
+
+def many_times():
+    for _ in range(100):
+        for call, want in zip(calls, wanted):
+            agree.append(np.array_equal(call(), want))
+
+
+agree = []
+threads = [threading.Thread(target=many_times) for _ in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(len(agree), all(agree))
+"""
+
+
+def test_parallel_kernels_may_be_called_from_several_threads():
+    """Numba's own threads end Python (by SIGABRT) at a second launch before the first is done."""
+    done = subprocess.run(
+        [sys.executable, "-c", FROM_SEVERAL_THREADS],
+        env={**os.environ, "NUMBA_THREADING_LAYER": "workqueue"},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout) == (0, "1600 True\n"), done.stderr
