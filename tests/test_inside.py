@@ -119,6 +119,16 @@ def test_a_look_alike_is_no_compiled_function(compiled):
         claim("assembly", Compiled(), X)
 
 
+def test_a_compiled_function_with_a_method_of_its_own_is_refused(compiled):
+    twice, _ = compiled
+    twice.inspect_asm = lambda: {1: "vfmadd231ps"}
+    try:
+        with pytest.raises(CheckFailed, match="its inspect_asm is not Numba's"):
+            claim("assembly", twice, np.ones(8), np.zeros(8))
+    finally:
+        del twice.inspect_asm
+
+
 def test_an_unknown_kind_is_the_authors_mistake():
     with pytest.raises(ValueError, match="there is no claim 'speed'"):
         claim("speed", adds, X)

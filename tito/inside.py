@@ -130,6 +130,8 @@ def _dispatcher(func: Callable) -> Any:
     if type(func) is not CPUDispatcher:
         name = getattr(func, "__name__", type(func).__name__)
         raise Unreadable(f"{name} is no function that Numba compiled")
+    if own := [name for name in vars(func) if callable(getattr(CPUDispatcher, name, None))]:
+        raise Unreadable(f"its {own[0]} is not Numba's")
     return func
 
 

@@ -131,6 +131,12 @@ ROUND_A_CLAIM = {
         "        y[i] += np.float32(2) * x[i]\n"
         + SCALAR
     ),
+    "another function's reading": (
+        "import functools\n@njit('(f4[::1], f4[::1])', fastmath=True)\ndef other(y, x):\n"
+        "    for i in range(y.shape[0]):\n        y[i] += np.float32(3) * x[i]\n"
+        "@functools.wraps(other, assigned=('inspect_asm',), updated=())\n@njit\n"
+        + SCALAR.replace("alpha *", "np.float64(alpha) *")
+    ),
     "patched by a default": (
         "@njit\n" + SCALAR.replace("alpha *", "np.float64(alpha) *")
         + "def patch(f, g=setattr):\n"
