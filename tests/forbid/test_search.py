@@ -257,6 +257,19 @@ ROUTES |= {
     + "        link = cgutils.get_or_insert_function(builder.module, None, 'dlsym')\n"
     + "        return builder.call(link, args)\n    return types.void(a), made\n"
     + "@njit\ndef f(a, b): return g(a)",
+    "an overload": NUMBA
+    + "from numba.extending import overload\ndef g(a, b): return 1\n@overload(g)\n"
+    + "def _(a, b): return lambda a, b: a @ b\n@njit\ndef f(a, b): return g(a, b)",
+    "an overload in a function, by another name": NUMBA
+    + "import numba.extending as e\ndef g(a, b): return 1\ndef tell(what):\n"
+    + "    @what\n    def _(a, b): return lambda a, b: a @ b\n"
+    + "def h(a, b): return lambda a, b: a.dot(b)\ne.overload(g)(h)\n"
+    + "@njit\ndef f(a, b): return g(a, b)",
+    "a lowering": NUMBA
+    + "from numba.extending import lower_builtin as low\ndef g(a, b): return 1\n"
+    + "@low(g, types.float64)\ndef _(context, builder, signature, args):\n"
+    + "    return context.compile_internal(builder, lambda a, b: a @ b, signature, args)\n"
+    + "@njit\ndef f(a, b): return g(a, b)",
     "a function of LLVM": NUMBA
     + "from llvmlite import ir\n"
     + "@intrinsic\ndef g(typingctx, a):\n    def made(context, builder, signature, args):\n"
@@ -368,6 +381,9 @@ HONEST = {
     + "base = np.zeros(3)\ndef f(a, b): return a.ctypes.data % 64, base.ctypes.data",
     "the CPU's name": "import llvmlite.binding as ll\n"
     + "cpu = ll.get_host_cpu_name()\ndef f(a, b): return cpu",
+    "an overload with loops": NUMBA
+    + "from numba.extending import overload\ndef g(a, b): return 1\n@overload(g)\n"
+    + "def _(a, b): return lambda a, b: a[0] * b[0]\n@njit\ndef f(a, b): return g(a, b)",
     "an instruction of LLVM": NUMBA
     + "from llvmlite import ir\nfrom numba.core import cgutils\nname = 'llvm.fma'\n"
     + "@intrinsic\ndef g(typingctx, a):\n    def made(context, builder, signature, args):\n"

@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from .bindings import Patch, bindings, bound_from_inside, changes, patches
+from .bindings import Patch, announced, bindings, bound_from_inside, changes, patches
 from .source import python_source
 from .texts import called, constant_text, run_texts
 
@@ -24,6 +24,7 @@ class Cell:
     changed : what is put into an object that has a name
     handed  : what a method of such an object is called with, and may keep
     patched : what may replace a part of any object
+    announced : functions that a decorator makes known to a library, under no name
     stars   : modules of which all names are imported, with the line
     texts   : calls that run a text which cannot be read here
     exchanged : where the code of a function is put into another one
@@ -35,6 +36,7 @@ class Cell:
     changed: dict[str, list[ast.AST]] = field(default_factory=dict)
     handed: dict[str, list[ast.AST]] = field(default_factory=dict)
     patched: list[Patch] = field(default_factory=list)
+    announced: list[Patch] = field(default_factory=list)
     stars: list[tuple[str, int]] = field(default_factory=list)
     texts: list[ast.Call] = field(default_factory=list)
     exchanged: list[ast.AST] = field(default_factory=list)
@@ -64,6 +66,7 @@ class Cell:
             table = cell.handed if change.by_call else cell.changed
             table.setdefault(change.name, []).append(change.value)
         cell.patched = list(patches(body))
+        cell.announced = list(announced(body))
         cell.stars = [
             (node.module or "", node.lineno)
             for node in ast.walk(tree)

@@ -33,6 +33,8 @@ UNREADABLE_METHODS = {
 # Calls that declare a function by its name: LLVM's own are instructions, any other may be anything.
 DECLARING = {"declare_intrinsic", "get_or_insert_function"}
 LLVM = "llvm."
+# Decorators of Numba's that give compiled code another meaning: @overload(f) for every call of f.
+ANNOUNCING = ("overload", "lower", "infer", "type_callable")
 # Where a module as a value is followed, or told nothing.
 ASKING = {f"builtins.{name}" for name in ("getattr", "vars", "hasattr", "dir", "id", "print")}
 GETTERS = {"operator.attrgetter", "operator.methodcaller"}
@@ -43,6 +45,12 @@ def is_unreadable(path: str) -> bool:
     words = path.split(".")
     library = words[0] in UNREADABLE_LIBRARIES
     return path in UNREADABLE or library or not UNREADABLE_PARTS.isdisjoint(words)
+
+
+def announces(path: str) -> bool:
+    """Whether it tells Numba what to compile in another function's place."""
+    words = path.split(".")
+    return words[0] == "numba" and words[-1].startswith(ANNOUNCING)
 
 
 @lru_cache(maxsize=256)

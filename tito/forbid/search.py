@@ -55,6 +55,7 @@ def find(
     given = frozenset(given)
     search = _Search(names, sets, start_index(cells, set(roots), start), frozenset(specs), given)
     search.look_at_patches()
+    search.look_at_overloads()
     search.run(roots)
     theirs = [cell for cell in cells if cell.label not in given]
     found = [*search.findings.values(), *_unreadable_cells(theirs, sets)]
@@ -138,6 +139,16 @@ class _Search:
                     scope = scope.inside(function)
                 if any(self._hands(name, target, scope) for name in self.sets):
                     self._waiting.append((value, scope, ()))
+
+    def look_at_overloads(self) -> None:
+        """@overload(g) def _(...): compiled code that calls g runs this, and nothing names it."""
+        for index, cell in enumerate(self.cells):
+            for around, decorator, function in [] if cell.label in self._given else cell.announced:
+                scope = Scope(index, index, {})
+                for outer in around:
+                    scope = scope.inside(outer)
+                if any(map(hiding.announces, self._names.paths(decorator, scope))):
+                    self._waiting.append((function, scope, ()))
 
     def _hands(self, name: str, module: ast.expr, scope: Scope) -> bool:
         """Whether an expression is a module, or a table of one, with routes of a set in it."""
