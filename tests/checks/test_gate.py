@@ -167,6 +167,8 @@ def test_what_is_no_definition_is_left_out_and_costs_nothing():
             "__module__",
         ),
         ("import enum\ndef f(x):\n    enum.global_enum(x)", ".global_enum"),
+        ("@njit\ndef f(x):\n    with numba.objmode():\n        np.exp(x, x)", ".objmode"),
+        ("from numba import objmode as o\n@njit\ndef f(x):\n    with o():\n        x()", "objmode"),
         (
             "def f(x):\n    match f:\n        case object(overloads=o):\n            o.clear()",
             "overloads",

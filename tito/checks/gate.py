@@ -66,7 +66,7 @@ _MAKERS = _names(
 _DECORATORS = frozenset({"staticmethod", "classmethod", "property"})
 _REACH = _names(
     "exec eval compile __import__ open input breakpoint setattr delattr getattr globals locals vars"
-    " memoryview"
+    " memoryview objmode"
 )
 # Functions of allowed modules that write into what they are handed, or see other people's frames.
 _COPYING = _names("wraps update_wrapper global_enum")
@@ -75,7 +75,7 @@ _TRACING = _names("excepthook setprofile setprofile_all_threads settrace settrac
 _ATTRIBUTES = _names(
     "add_overload cr_frame disable_compile enable_caching f_back f_builtins f_globals f_locals"
     " func_globals get_metadata gi_frame inspect_asm inspect_llvm inspect_types"
-    " nopython_signatures overloads recompile signatures targetctx targetdescr tb_frame"
+    " nopython_signatures objmode overloads recompile signatures targetctx targetdescr tb_frame"
 )
 # Parts of the libraries themselves.
 _PARTS = _names(
@@ -361,7 +361,7 @@ class _Gate:
     def _is_carried(self, path: str) -> bool:
         """Whether an imported path leads to what no module that is allowed is imported for."""
         top, last = path.split(".")[0], path.split(".")[-1]
-        if last in _TRACING or (top == "functools" and last in _COPYING) or last == "global_enum":
+        if last in _TRACING or last in _COPYING or path == "numba.objmode":
             return True
         return last in _CARRIED and not (top in _LIBRARIES and last in _LIKE_MODULES)
 
