@@ -53,6 +53,39 @@ def test_arrays_of_compiled_code_are_counted(compiled):
     assert claim("allocations", copies, x) == 1
 
 
+def test_turns_of_prange_say_what_they_changed_and_what_was_changed_beside_them():
+    numba = pytest.importorskip("numba")
+    prange = numba.prange
+
+    @numba.njit(parallel=True)
+    def rows(x, out):
+        out[:] = 0
+        for i in prange(len(x)):
+            for j in numba.prange(x.shape[1]):
+                out[i] += x[i, j]
+
+    @numba.njit(parallel=True)
+    def for_show(x, out):
+        for i in prange(len(x)):
+            out[i] = 0
+        for i in range(len(x)):
+            for j in range(x.shape[1]):
+                out[i] += x[i, j]
+
+    @numba.njit(parallel=True)
+    def racing(x, out):
+        for i in prange(len(x)):
+            for j in range(x.shape[1]):
+                out[j] += x[i, j]
+
+    x, out = np.ones((3, 2)), np.full(3, np.nan)
+    assert claim("turns", rows, x, out) == (3, 0, 0)
+    assert claim("turns", for_show, x, out) == (3, 3, 0)
+    assert claim("turns", racing, x, np.zeros(3)) == (3, 0, 2)
+    assert list(prange(3)) == [0, 1, 2]
+    assert np.isnan(out).all()
+
+
 def test_the_peak_is_what_a_call_holds_at_once():
     assert X.nbytes <= claim("peak_bytes", adds, X) < 1.1 * X.nbytes
     assert claim("peak_bytes", np.add, X, 1, out=np.empty_like(X)) < 0.1 * X.nbytes
@@ -98,7 +131,9 @@ def test_what_was_recorded_computes_the_same():
     assert np.array_equal(got, want)
 
 
-@pytest.mark.parametrize("kind", ["assembly", "llvm", "signatures", "parfors", "allocations"])
+@pytest.mark.parametrize(
+    "kind", ["assembly", "llvm", "signatures", "parfors", "turns", "allocations"]
+)
 def test_plain_functions_have_no_assembly(kind):
     pytest.importorskip("numba")
     with pytest.raises(CheckFailed, match="adds is no function that Numba compiled"):
@@ -117,6 +152,16 @@ def test_a_look_alike_is_no_compiled_function(compiled):
 
     with pytest.raises(CheckFailed, match="Compiled is no function that Numba compiled"):
         claim("assembly", Compiled(), X)
+
+
+def test_a_compiled_function_with_a_method_of_its_own_is_refused(compiled):
+    twice, _ = compiled
+    twice.inspect_asm = lambda: {1: "vfmadd231ps"}
+    try:
+        with pytest.raises(CheckFailed, match="its inspect_asm is not Numba's"):
+            claim("assembly", twice, np.ones(8), np.zeros(8))
+    finally:
+        del twice.inspect_asm
 
 
 def test_an_unknown_kind_is_the_authors_mistake():

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import gc
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -69,6 +69,63 @@ def _outer_pranges(blocks: dict[int, Any]) -> int:
     )
 
 
+def _turns(func: Callable, args: tuple, kwargs: dict) -> tuple[int, int, int]:
+    """(turns of prange, elements changed last outside of all turns, elements that turns share).
+
+    Of one call of the function as plain Python: what its array arguments hold is looked at before
+    and behind each turn of an outermost loop over prange.
+    """
+    from numba.misc.special import prange
+
+    record, plain = _Turns((args, kwargs)), vars(prange)["__new__"]
+    prange.__new__ = staticmethod(lambda kind, *limits: record.over(range(*limits)))
+    try:
+        _dispatcher(func).py_func(*args, **kwargs)
+    finally:
+        prange.__new__ = plain
+    return record.result()
+
+
+class _Turns:
+    """Who changed each element of some arrays last: a turn of a loop, or what lies outside."""
+
+    _NOBODY, _OUTSIDE = -2, -1
+
+    def __init__(self, arguments: Any) -> None:
+        self._arrays: list[np.ndarray] = []
+        _map_arrays(arguments, self._arrays.append)
+        self._before = [array.copy() for array in self._arrays]
+        self._by = [np.full(array.shape, self._NOBODY) for array in self._arrays]
+        self._shared = [np.zeros(array.shape, bool) for array in self._arrays]
+        self._count, self._inside = 0, False
+
+    def over(self, limits: range) -> Iterator[int]:
+        """The turns of a loop; those of a loop inside of a turn belong to that."""
+        if self._inside:
+            yield from limits
+            return
+        for turn in limits:
+            self._note(self._OUTSIDE)
+            self._inside = True
+            yield turn
+            self._inside = False
+            self._note(self._count)
+            self._count += 1
+
+    def result(self) -> tuple[int, int, int]:
+        self._note(self._OUTSIDE)
+        outside = sum(int((by == self._OUTSIDE).sum()) for by in self._by)
+        return self._count, outside, sum(int(shared.sum()) for shared in self._shared)
+
+    def _note(self, who: int) -> None:
+        for array, before, by, shared in zip(self._arrays, self._before, self._by, self._shared):
+            changed = (array != before) & ((array == array) | (before == before))
+            if who != self._OUTSIDE:
+                shared |= changed & (by > self._OUTSIDE) & (by != who)
+            by[changed] = who
+            before[...] = array
+
+
 def _allocations(func: Callable, args: tuple, kwargs: dict) -> int:
     """Arrays that compiled code allocated in one call, results too."""
     _dispatcher(func)
@@ -115,6 +172,7 @@ KINDS: dict[str, Callable[[Callable, tuple, dict], Any]] = {
     "llvm": _llvm,
     "signatures": _signatures,
     "parfors": _parfors,
+    "turns": _turns,
     "allocations": _allocations,
     "peak_bytes": _peak_bytes,
     "products": _products,
@@ -130,6 +188,8 @@ def _dispatcher(func: Callable) -> Any:
     if type(func) is not CPUDispatcher:
         name = getattr(func, "__name__", type(func).__name__)
         raise Unreadable(f"{name} is no function that Numba compiled")
+    if own := [name for name in vars(func) if callable(getattr(CPUDispatcher, name, None))]:
+        raise Unreadable(f"its {own[0]} is not Numba's")
     return func
 
 

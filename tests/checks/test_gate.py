@@ -29,6 +29,10 @@ def tricks(*cells: str, **more) -> list[str]:
         "@numba.vectorize([numba.float32(numba.float32)])\ndef f(x):\n    return x\n",
         "fast = njit(fastmath=True)\n@fast\ndef f(x):\n    return x\n",
         "def g(x):\n    return x\nf = njit(fastmath=True)(g)\n",
+        "from tinykernels.jit import kernel\ndef f(x):\n    return x\nf = kernel(f)\n",
+        "import functools\n@functools.cache\ndef f(x):\n    return x.a().types, np.copy(x).ctypes",
+        "def f(x):\n    a = np.random.default_rng(1)\n    return a, numba.types.int64(x)",
+        "def f(x):\n    match x:\n        case slice(start=0):\n            return 1",
         "A = np.array([1, 2])\nB: int = 4\nTWO = np.float32(2)\nf = lambda x: x[:B] * TWO * A",
         "from math import ceil\nimport math as m\ndef f(x):\n    return m.floor(ceil(x))\n",
         "from tinykernels.loops import relu_loops\ndef f(x):\n    return relu_loops(x)\n",
@@ -139,6 +143,40 @@ def test_what_is_no_definition_is_left_out_and_costs_nothing():
         ("@njit(pipeline_class=g)\ndef f(x):\n    return x\nclass g: pass", "options of Numba"),
         ("@njit(**g)\ndef f(x):\n    return x\ng = {}", "options of Numba"),
         ("g = njit(pipeline_class=h)\n@g\ndef f(x):\n    return x\nclass h: pass", "options of"),
+        # Parts of Python that an allowed module carries, and what copies or traces by itself.
+        ("def f(x, y=dataclasses.builtins.setattr):\n    pass\nimport dataclasses", ".builtins"),
+        ("import enum as e\ndef f(x):\n    e.bltns.exec('x')", ".bltns"),
+        ("from dataclasses import sys as s\ndef f(x):\n    return s.modules", "dataclasses.sys"),
+        ("import typing\ndef f(x):\n    return typing.types.FunctionType", ".types"),
+        ("def f(x):\n    return numba.extending.os", ".os"),
+        ("from tinykernels import jit\ndef f(x):\n    return jit.np.core", ".core"),
+        (
+            "import functools\n@functools.wraps(g, assigned=('inspect_asm',))\n@njit\n"
+            "def f(x):\n    return x\n@njit\ndef g(x):\n    return x",
+            ".wraps",
+        ),
+        (
+            "from functools import update_wrapper as u\ndef f(x):\n    u(f, g)\ndef g(x): pass",
+            "functools.update_wrapper",
+        ),
+        ("import threading\ndef f(x):\n    threading.setprofile_all_threads(x)", ".setprofile"),
+        ("from threading import settrace\ndef f(x):\n    settrace(x)", "threading.settrace"),
+        (
+            "import enum\nclass g(dict, enum.Enum):\n    __module__ = 'tito.inside'\n"
+            "def f(x):\n    enum.global_enum(g)",
+            "__module__",
+        ),
+        ("import enum\ndef f(x):\n    enum.global_enum(x)", ".global_enum"),
+        ("@njit\ndef f(x):\n    with numba.objmode():\n        np.exp(x, x)", ".objmode"),
+        ("from numba import objmode as o\n@njit\ndef f(x):\n    with o():\n        x()", "objmode"),
+        (
+            "def f(x):\n    match f:\n        case object(overloads=o):\n            o.clear()",
+            "overloads",
+        ),
+        (
+            "def f(x):\n    match f:\n        case object(__class__=c):\n            return c",
+            "__class__",
+        ),
         ("@njit(locals=g())\ndef f(x):\n    return x\ndef g():\n    return {}", "the decorator"),
     ],
 )
@@ -173,6 +211,16 @@ def test_a_given_decorator_may_be_used_until_the_student_redefines_it():
     assert tricks(source, given=given) == []
     mine = "def kernel(f):\n    return 3\n" + source
     assert tricks(mine, given=given) == ["cell 1, line 4: the decorator @kernel"]
+
+
+def test_a_given_decorator_may_be_used_in_two_steps():
+    given = [*GIVEN, "kernel = njit(fastmath=True)\n"]
+    source = "def f(x):\n    return x\nf = kernel(f)\n"
+    assert tricks(source, given=given) == []
+    assert look(source, given=given)["cell 1"].source.endswith("f = kernel(f)")
+    # The student's own function of that name runs code of the student's.
+    mine = "def kernel(f):\n    return 3\n" + source
+    assert not look(mine, given=given)["cell 1"].source.endswith("f = kernel(f)")
 
 
 def test_what_is_no_python_has_nothing_to_read():

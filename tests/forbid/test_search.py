@@ -216,6 +216,67 @@ ROUTES |= {
     + "def f(a, b): return ops['m'](a, b)",
 }  # fmt: skip
 
+LIB = "lib = 'libscipy_openblas64_.so'\n"
+NUMBA = "from numba import njit, types\nfrom numba.extending import intrinsic\n"
+
+# Code that was changed after it was written, and libraries that are reached by an address.
+ROUTES |= {
+    "names of the code exchanged": NP
+    + "def f(a, b): return np.tod(a, b)\n"
+    + "c = f.__code__\nf.__code__ = c.replace(co_names=('np', 'tod'[::-1]))",
+    "another operator in the code": "def h(a, b): return a + b\n"
+    + "raw = bytearray(h.__code__.co_code)\n"
+    + "h.__code__ = h.__code__.replace(co_code=bytes(raw))\ndef f(a, b): return h(a, b)",
+    "the code of a given function exchanged": "def f(a, b): return 1\n"
+    + "for g in [f]:\n    g.__code__ = (lambda a, b: 2).__code__",
+    "code set by setattr": "def f(a, b): return 1\n"
+    + "for g in [f]:\n    setattr(g, '__code__', (lambda a, b: 2).__code__)",
+    "a function of changed code": "def h(a, b): return a + b\n"
+    + "g = type(h)(h.__code__.replace(co_code=b''), {})\ndef f(a, b): return g(a, b)",
+    "ctypes by way of numpy": NP + LIB
+    + "blas = np.ctypeslib.ctypes.CDLL(lib)\ndef f(a, b): return blas['sg' + 'emm'](a, b)",
+    "a library loaded by numpy": NP + LIB
+    + "blas = np.ctypeslib.load_library(lib, '.')\ndef f(a, b): return blas['sg' + 'emm'](a, b)",
+    "a function of a loaded library": NUMBA + LIB
+    + "import llvmlite.binding as ll\n"
+    + "g = types.ExternalFunction('sgemm', types.void(types.voidptr))\n"
+    + "@njit\ndef f(a, b): return g(a.ctypes)",
+    "its name alone": "from numba.core.types import ExternalFunction as E\n"
+    + "g = E('dlopen', None)\ndef f(a, b): return g(a, b)",
+    "a symbol of a loaded library": LIB
+    + "import llvmlite.binding as ll\nll.load_library_permanently(lib)\n"
+    + "g = ll.address_of_symbol('sgemm')\ndef f(a, b): return g",
+    "a symbol declared in an intrinsic": NUMBA
+    + "@intrinsic\ndef g(typingctx, a):\n    def made(context, builder, signature, args):\n"
+    + "        link = builder.module.declare_intrinsic('dlopen', (), None)\n"
+    + "        return builder.call(link, args)\n    return types.void(a), made\n"
+    + "@njit\ndef f(a, b): return g(a)",
+    "a symbol inserted in an intrinsic": NUMBA
+    + "from numba.core import cgutils\n"
+    + "@intrinsic\ndef g(typingctx, a):\n    def made(context, builder, signature, args):\n"
+    + "        link = cgutils.get_or_insert_function(builder.module, None, 'dlsym')\n"
+    + "        return builder.call(link, args)\n    return types.void(a), made\n"
+    + "@njit\ndef f(a, b): return g(a)",
+    "an overload": NUMBA
+    + "from numba.extending import overload\ndef g(a, b): return 1\n@overload(g)\n"
+    + "def _(a, b): return lambda a, b: a @ b\n@njit\ndef f(a, b): return g(a, b)",
+    "an overload in a function, by another name": NUMBA
+    + "import numba.extending as e\ndef g(a, b): return 1\ndef tell(what):\n"
+    + "    @what\n    def _(a, b): return lambda a, b: a @ b\n"
+    + "def h(a, b): return lambda a, b: a.dot(b)\ne.overload(g)(h)\n"
+    + "@njit\ndef f(a, b): return g(a, b)",
+    "a lowering": NUMBA
+    + "from numba.extending import lower_builtin as low\ndef g(a, b): return 1\n"
+    + "@low(g, types.float64)\ndef _(context, builder, signature, args):\n"
+    + "    return context.compile_internal(builder, lambda a, b: a @ b, signature, args)\n"
+    + "@njit\ndef f(a, b): return g(a, b)",
+    "a function of LLVM": NUMBA
+    + "from llvmlite import ir\n"
+    + "@intrinsic\ndef g(typingctx, a):\n    def made(context, builder, signature, args):\n"
+    + "        return builder.call(ir.Function(builder.module, None, 'sgemm'), args)\n"
+    + "    return types.void(a), made\n@njit\ndef f(a, b): return g(a)",
+}  # fmt: skip
+
 # A product by way of something else.
 ROUTES |= {
     f"detour by {call.partition('(')[0]}": f"import {library}\ndef f(a, b): return {library}.{call}"
@@ -312,6 +373,25 @@ HONEST = {
     + "except ImportError:\n    bar = list\ndef f(a, b): return bar(a)",
     "setattr of an object": NP
     + "class K: pass\nk = K()\nsetattr(k, 'g', np.exp)\ndef f(a, b): return k.g(a)",
+    "facts about the code": "def f(a, b):\n"
+    + "    return f.__code__.co_argcount, f.__code__.co_name, f.__code__.co_filename",
+    "code looked at in a scratch cell": "import dis\ndef f(a, b): return 1\n"
+    + "dis.dis(f.__code__)\nprint(f.__code__)",
+    "an address of an array's data": NP
+    + "base = np.zeros(3)\ndef f(a, b): return a.ctypes.data % 64, base.ctypes.data",
+    "the CPU's name": "import llvmlite.binding as ll\n"
+    + "cpu = ll.get_host_cpu_name()\ndef f(a, b): return cpu",
+    "an overload with loops": NUMBA
+    + "from numba.extending import overload\ndef g(a, b): return 1\n@overload(g)\n"
+    + "def _(a, b): return lambda a, b: a[0] * b[0]\n@njit\ndef f(a, b): return g(a, b)",
+    "an instruction of LLVM": NUMBA
+    + "from llvmlite import ir\nfrom numba.core import cgutils\nname = 'llvm.fma'\n"
+    + "@intrinsic\ndef g(typingctx, a):\n    def made(context, builder, signature, args):\n"
+    + "        one = builder.module.declare_intrinsic(name, (ir.FloatType(),))\n"
+    + "        shape = ir.FunctionType(ir.FloatType(), [])\n"
+    + "        two = cgutils.get_or_insert_function(builder.module, shape, 'llvm.sqrt.f32')\n"
+    + "        return builder.call(one, args)\n    return types.void(a), made\n"
+    + "@njit\ndef f(a, b): return g(a)",
 }
 
 

@@ -45,6 +45,11 @@ ROUND_A_FORBID_SET = {
         "@njit\ndef h(x, y): return np.dot(x, y)",
         HEAD + "return np.array([h(x, y) for x, y in zip(a, b)])",
     ),
+    "code that is exchanged": (
+        "def h(x, y): return np.tod(x, y)\nc = h.__code__\n"
+        "h.__code__ = c.replace(co_names=tuple(n.replace('tod', 'd' + 'ot') for n in c.co_names))",
+        HEAD + "return np.array(list(map(h, a, b)))",
+    ),
 }
 
 
@@ -125,6 +130,12 @@ ROUND_A_CLAIM = {
         "@njit(fastmath=True)\ndef other(y, x):\n    for i in range(y.shape[0]):\n"
         "        y[i] += np.float32(2) * x[i]\n"
         + SCALAR
+    ),
+    "another function's reading": (
+        "import functools\n@njit('(f4[::1], f4[::1])', fastmath=True)\ndef other(y, x):\n"
+        "    for i in range(y.shape[0]):\n        y[i] += np.float32(3) * x[i]\n"
+        "@functools.wraps(other, assigned=('inspect_asm',), updated=())\n@njit\n"
+        + SCALAR.replace("alpha *", "np.float64(alpha) *")
     ),
     "patched by a default": (
         "@njit\n" + SCALAR.replace("alpha *", "np.float64(alpha) *")

@@ -37,10 +37,12 @@ def claim(kind: str, func: Callable, /, *args: Any, **kwargs: Any) -> Any:
         "llvm"        the same as LLVM's intermediate code
         "signatures"  a list of texts
         "parfors"     loops over prange that stand in no other loop
+        "turns"       (turns of the outermost loops over prange, elements of its arguments that were
+                      changed last outside of them, those that two turns changed), in plain Python
         "allocations" arrays that compiled code allocates in one call, results too
         "peak_bytes"  the most memory that one call holds, results too
         "products"    (name, shapes of the operands) of each product of arrays in one call
-    func : for the first five a function that Numba compiled
+    func : for the first six a function that Numba compiled
 
     The function is called and changes no argument: it gets copies. Check the values before.
     """

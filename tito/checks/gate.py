@@ -11,6 +11,7 @@ alone.
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -57,6 +58,10 @@ _MODULES = {
     "tito.machine", "typing",
 }  # fmt: skip
 _LIBRARIES = ("numba", "numpy")
+# What an allowed module may carry along: dataclasses.sys, enum.bltns, numba.extending.os. NumPy has
+# functions of such names, and Numba its types.
+_CARRIED = (sys.stdlib_module_names | {"bltns"}) - {name.split(".")[0] for name in _MODULES}
+_LIKE_MODULES = _names("array copy random select trace types")
 
 # Calls that make a constant, at the top of a cell and in decorators.
 _MAKERS = _names(
@@ -66,13 +71,16 @@ _MAKERS = _names(
 _DECORATORS = frozenset({"staticmethod", "classmethod", "property"})
 _REACH = _names(
     "exec eval compile __import__ open input breakpoint setattr delattr getattr globals locals vars"
-    " memoryview"
+    " memoryview objmode"
 )
+# Functions of allowed modules that write into what they are handed, or see other people's frames.
+_COPYING = _names("wraps update_wrapper global_enum")
+_TRACING = _names("excepthook setprofile setprofile_all_threads settrace settrace_all_threads")
 # What a reading is made of, and the ways to other people's namespaces.
 _ATTRIBUTES = _names(
     "add_overload cr_frame disable_compile enable_caching f_back f_builtins f_globals f_locals"
     " func_globals get_metadata gi_frame inspect_asm inspect_llvm inspect_types"
-    " nopython_signatures overloads recompile signatures targetctx targetdescr tb_frame"
+    " nopython_signatures objmode overloads recompile signatures targetctx targetdescr tb_frame"
 )
 # Parts of the libraries themselves.
 _PARTS = _names(
@@ -103,13 +111,14 @@ def cells_behind(
     gate = _Gate(given)
     bodies = {label: _statements(source) for label, source in cells.items()}
     needed = _needed(name, [part for body in bodies.values() for part in body])
-    found = {}
+    ahead = {}
     for label, body in bodies.items():
         if any(id(part) in needed for part in body):
             trusted = _dumps((own or {}).get(label, ""))
             kept = [p for p in body if id(p) in needed or ast.dump(p.node) in trusted]
-            found[label] = gate.look(label, kept, trusted)
-    return found
+            gate.expect(kept)
+            ahead[label] = kept, trusted
+    return {label: gate.look(label, *parts) for label, parts in ahead.items()}
 
 
 @dataclass(frozen=True)
@@ -178,12 +187,13 @@ def _parsed(source: str) -> ast.Module:
 
 
 @lru_cache(maxsize=256)
-def _given_names(source: str) -> tuple[dict[str, str], frozenset[str]]:
-    """(name -> what a given cell imports it as: "np" -> "numpy", what else the cell binds)."""
+def _given_names(source: str) -> tuple[dict[str, str], frozenset[str], tuple[ast.stmt, ...]]:
+    """(name -> what a given cell imports it as: "np" -> "numpy", what else the cell binds, its
+    statements)."""
     imports: dict[str, str] = {}
     for node in ast.walk(parsed(source)):
         imports.update(_imported(node))
-    return imports, frozenset(bound(python_source(source))[0])
+    return imports, frozenset(bound(python_source(source))[0]), tuple(parsed(source).body)
 
 
 def read_ahead(given: Iterable[str], own: Iterable[str]) -> None:
@@ -201,10 +211,22 @@ class _Gate:
         # What makes other functions: names of given cells, and njit(...) under a name of its own.
         self._imports: dict[str, str] = {}
         self._makers: set[str] = set()
+        # Those of them that are surely Numba's.
+        self._compilers: set[str] = set()
         for source in given:
-            imports, makers = _given_names(source)
+            imports, makers, statements = _given_names(source)
             self._imports.update(imports)
             self._makers |= makers
+            for node in statements:
+                if self._makes_compiler(node):
+                    self._compilers |= {t.id for t in node.targets if isinstance(t, ast.Name)}
+
+    def expect(self, body: list[_Statement]) -> None:
+        """Know what will be imported: in functions, and below those that use it."""
+        for part in body:
+            for node in ast.walk(part.node):
+                for name, target in _imported(node):
+                    self._imports.setdefault(name, target)
 
     def look(self, label: str, body: list[_Statement], trusted: frozenset[str]) -> Passed:
         """The definitions among the statements, and the tricks in them.
@@ -231,8 +253,14 @@ class _Gate:
         node = part.node
         self._imports.update(_imported(node))
         self._makers -= part.assigned
-        if isinstance(node, ast.Assign) and self._origin(node.value).startswith("numba"):
+        self._compilers -= part.assigned
+        if self._makes_compiler(node):
             self._makers |= part.assigned
+            self._compilers |= part.assigned
+
+    def _makes_compiler(self, node: ast.stmt) -> bool:
+        """fast = njit(fastmath=True)"""
+        return isinstance(node, ast.Assign) and self._origin(node.value).startswith("numba")
 
     # -- what is kept
 
@@ -256,8 +284,9 @@ class _Gate:
 
     def _is_maker(self, func: ast.expr) -> bool:
         """float, np.array, numba.njit, or what one of them returned: njit(fastmath=True)(f)."""
-        library = self._origin(func).split(".")[0] in ("math", *_LIBRARIES)
-        return library or (isinstance(func, ast.Name) and func.id in _MAKERS)
+        library = self._origin(func).split(".")[0] in ("math", "tinykernels", *_LIBRARIES)
+        named = isinstance(func, ast.Name) and func.id in _MAKERS | self._compilers
+        return library or named
 
     def _origin(self, node: ast.expr) -> str:
         """What the name that an expression begins with was imported as; "" if it was not."""
@@ -274,9 +303,20 @@ class _Gate:
         for name in sorted(part.reads):
             if name in _REACH or (name.startswith("__") and name not in _DUNDERS):
                 yield top.lineno, name
+        asked = {id(n.value) for n in ast.walk(top) if isinstance(n, ast.Attribute)}
         for node in ast.walk(top):
             for what in self._trick(node):
                 yield getattr(node, "lineno", top.lineno), what
+            if isinstance(node, ast.Name) and id(node) not in asked:
+                yield from ((node.lineno, what) for what in self._bad_name(node))
+
+    def _bad_name(self, node: ast.Name) -> Iterator[str]:
+        """A module under another name, which would not be known again; a dunder that is set."""
+        if not isinstance(node.ctx, ast.Load):
+            if _is_dunder(node.id) and node.id not in _DUNDERS:
+                yield f"assigning to {node.id}"
+        elif self._imports.get(node.id) in _MODULES:
+            yield f"{node.id} as a value"
 
     def _is_library_name(self, name: str) -> bool:
         return self._imports.get(name, "").split(".")[0] in _LIBRARIES
@@ -288,6 +328,9 @@ class _Gate:
             yield from self._bad_attribute(node)
         elif isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
             yield from self._bad_item(node)
+        elif isinstance(node, ast.MatchClass):
+            taken = (n for n in node.kwd_attrs if n in _ATTRIBUTES or n.startswith("_"))
+            yield from (f".{name} in a pattern" for name in taken)
         elif isinstance(node, (ast.Global, ast.Nonlocal)):
             yield from (_rebinding(n) for n in node.names if self._is_library_name(n))
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -312,19 +355,30 @@ class _Gate:
             if name == "*" and not target.startswith("tinykernels"):
                 yield "import of *"
             top, _, last = target.partition(".")
-            if top in _LIBRARIES and last in _PARTS:
+            carried = isinstance(node, ast.ImportFrom) and self._is_carried(target)
+            if (top in _LIBRARIES and last in _PARTS) or carried:
                 yield f"import of {target}"
 
     def _bad_attribute(self, node: ast.Attribute) -> Iterator[str]:
         name, own = node.attr, _is_own(node)
-        inside = name in _PARTS and self._is_library_name(_root(node))
-        reading = name in _ATTRIBUTES and not own
-        if inside or reading or (name.startswith("__") and name not in _DUNDERS):
+        # What a call gives is no module: np.zeros(3).ctypes is an address.
+        origin = "" if _is_called(node.value) else self._origin(node)
+        inside = name in _PARTS and (self._is_library_name(_root(node)) or _by_library(node))
+        reading = name in _ATTRIBUTES | _TRACING and not own
+        carried = origin and self._is_carried(f"{origin}.{name}")
+        if inside or reading or carried or (name.startswith("__") and name not in _DUNDERS):
             yield f".{name}"
         elif name.startswith("_") and name not in _DUNDERS and not own:
             yield f"the private .{name}"
         elif not isinstance(node.ctx, ast.Load) and not own:
             yield f"assigning to .{name} of something else"
+
+    def _is_carried(self, path: str) -> bool:
+        """Whether an imported path leads to what no module that is allowed is imported for."""
+        top, last = path.split(".")[0], path.split(".")[-1]
+        if last in _TRACING or last in _COPYING or path == "numba.objmode":
+            return True
+        return last in _CARRIED and not (top in _LIBRARIES and last in _LIKE_MODULES)
 
     def _bad_item(self, node: ast.Subscript) -> Iterator[str]:
         """ops["matmul"] = f is fine, kernel.table[key] = f is not."""
@@ -360,6 +414,27 @@ def _root(node: ast.expr) -> str:
     while isinstance(node, (ast.Attribute, ast.Call)):
         node = node.func if isinstance(node, ast.Call) else node.value
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def _by_library(node: ast.Attribute) -> bool:
+    """jit.np.core: a library that another module carries."""
+    value = node.value
+    while isinstance(value, ast.Attribute):
+        if value.attr in ("np", *_LIBRARIES):
+            return True
+        value = value.value
+    return False
+
+
+def _is_called(node: ast.expr) -> bool:
+    """Whether there is a call in f(x).a.b, left of its last attribute."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Call)
+
+
+def _is_dunder(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__")
 
 
 def _makes_class(call: ast.Call) -> bool:

@@ -13,8 +13,10 @@ whatever name. The rules:
 - `x.dot` on anything that is not a known module is the array method. It is not when `x` is
   `self` or an instance of a class of the notebook that defines `dot` and has no base class.
 - What cannot be read counts where it can only hide something: `getattr(np, name)` with a computed
-  name, `eval`, `exec`, `compile`, `pickle.loads`, `ctypes`; and a module that is handed on as a
-  value, to a function or an attribute: `g(np)`, `self.m = np`.
+  name, `eval`, `exec`, `compile`, `pickle.loads`, `ctypes`; the code of a function that is
+  exchanged, `f.__code__ = ...`; a function that compiled code finds by its name or address,
+  `ExternalFunction("sgemm", ...)`; and a module that is handed on as a value, to a function or an
+  attribute: `g(np)`, `self.m = np`.
 - Words in strings and comments, keyword arguments and attributes being assigned are no mentions.
 
 A definition that was replaced before the exercise's own cell is dead; from that cell on every

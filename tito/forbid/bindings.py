@@ -143,6 +143,19 @@ def patches(body: Iterable[ast.AST]) -> Iterator[Patch]:
         stack += [(child, inner) for child in children(node)]
 
 
+def announced(body: Iterable[ast.AST]) -> Iterator[Patch]:
+    """(around, g, f) of @g def f, of @g(x) def f and of g(x)(f), in functions too."""
+    stack: list[tuple[ast.AST, tuple[ast.AST, ...]]] = [(node, ()) for node in body]
+    while stack:
+        node, around = stack.pop()
+        for part in getattr(node, "decorator_list", ()):
+            yield Patch(around, part.func if isinstance(part, ast.Call) else part, node)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Call):
+            yield from (Patch(around, node.func.func, value) for value in _given(node))
+        inner = (*around, node) if isinstance(node, (*FUNCTIONS, ast.Lambda)) else around
+        stack += [(child, inner) for child in ast.iter_child_nodes(node)]
+
+
 def _patched(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
     """np.add = f, vars(np)["add"] = f, vars(np).update(add=f), and any g(np, "add", f)."""
     if isinstance(node, ast.Assign):

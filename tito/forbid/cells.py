@@ -6,9 +6,9 @@ import ast
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from .bindings import Patch, bindings, bound_from_inside, changes, patches
+from .bindings import Patch, announced, bindings, bound_from_inside, changes, patches
 from .source import python_source
-from .texts import called, run_texts
+from .texts import called, constant_text, run_texts
 from .trees import walk
 
 # Calls that can leave a file behind, which may be a module.
@@ -25,8 +25,10 @@ class Cell:
     changed : what is put into an object that has a name
     handed  : what a method of such an object is called with, and may keep
     patched : what may replace a part of any object
+    announced : functions that a decorator makes known to a library, under no name
     stars   : modules of which all names are imported, with the line
     texts   : calls that run a text which cannot be read here
+    exchanged : where the code of a function is put into another one
     writes  : it may leave a file behind
     """
 
@@ -35,8 +37,10 @@ class Cell:
     changed: dict[str, list[ast.AST]] = field(default_factory=dict)
     handed: dict[str, list[ast.AST]] = field(default_factory=dict)
     patched: list[Patch] = field(default_factory=list)
+    announced: list[Patch] = field(default_factory=list)
     stars: list[tuple[str, int]] = field(default_factory=list)
     texts: list[ast.Call] = field(default_factory=list)
+    exchanged: list[ast.AST] = field(default_factory=list)
     writes: bool = False
     too_deep: bool = False
 
@@ -59,10 +63,12 @@ class Cell:
             cell.defined.setdefault(name, []).append(node)
         nodes = list(walk(tree))
         cell.writes = any(called(n) in _WRITING for n in nodes)
+        cell.exchanged = [n for part in body for n in walk(part) if _exchanges_code(n)]
         for change in changes(body):
             table = cell.handed if change.by_call else cell.changed
             table.setdefault(change.name, []).append(change.value)
         cell.patched = list(patches(body))
+        cell.announced = list(announced(body))
         cell.stars = [
             (node.module or "", node.lineno)
             for node in nodes
@@ -91,6 +97,15 @@ def _make_absolute(tree: ast.Module, package: str) -> None:
             base = words[: max(len(words) + 1 - node.level, 1)]
             node.module = ".".join([*base, *([node.module] if node.module else [])])
             node.level = 0
+
+
+def _exchanges_code(node: ast.AST) -> bool:
+    """f.__code__ = ... and setattr(f, "__code__", ...)."""
+    if isinstance(node, ast.Attribute):
+        return node.attr == "__code__" and isinstance(node.ctx, ast.Store)
+    if called(node) in ("setattr", "__setattr__"):
+        return any(constant_text(argument) == "__code__" for argument in node.args)
+    return False
 
 
 def start_index(cells: list[Cell], roots: set[str], start: str | None) -> int:

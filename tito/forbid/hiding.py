@@ -13,19 +13,44 @@ UNREADABLE = {
     *("types.CodeType", "types.LambdaType", "timeit.timeit", "timeit.repeat", "timeit.Timer"),
     *("importlib.util.module_from_spec", "importlib.util.spec_from_file_location"),
     *("gc.get_objects", "gc.get_referrers", "pandas.eval", "cProfile.run", "profile.run"),
+    *("llvmlite.ir.Function", "llvmlite.ir.values.Function"),
 }
 UNREADABLE_LIBRARIES = {
     *("ctypes", "cffi", "_ctypes", "__main__", "numexpr", "runpy", "code"),
     *("imp", "zipimport", "_imp", "_frozen_importlib"),
+}
+# Wherever they are found: numpy.ctypeslib.ctypes.CDLL, numba.types.ExternalFunction.
+UNREADABLE_PARTS = {
+    *("ctypes", "cffi", "load_library", "load_library_permanently", "add_symbol"),
+    *("address_of_symbol", "parse_assembly", "parse_bitcode", "get_cython_function_address"),
+    *("ExternalFunction", "ExternalFunctionPointer"),
 }
 UNREADABLE_METHODS = {
     *("__getattribute__", "__getattr__", "__globals__", "__self__", "__subclasses__"),
     *("__loader__", "__spec__", "load_module", "exec_module", "create_module"),
     *("f_globals", "f_locals", "f_builtins", "user_ns"),
 }
+# Calls that declare a function by its name: LLVM's own are instructions, any other may be anything.
+DECLARING = {"declare_intrinsic", "get_or_insert_function"}
+LLVM = "llvm."
+# Decorators of Numba's that give compiled code another meaning: @overload(f) for every call of f.
+ANNOUNCING = ("overload", "lower", "infer", "type_callable")
 # Where a module as a value is followed, or told nothing.
 ASKING = {f"builtins.{name}" for name in ("getattr", "vars", "hasattr", "dir", "id", "print")}
 GETTERS = {"operator.attrgetter", "operator.methodcaller"}
+
+
+def is_unreadable(path: str) -> bool:
+    """Whether what stands behind a library's path can be anything."""
+    words = path.split(".")
+    library = words[0] in UNREADABLE_LIBRARIES
+    return path in UNREADABLE or library or not UNREADABLE_PARTS.isdisjoint(words)
+
+
+def announces(path: str) -> bool:
+    """Whether it tells Numba what to compile in another function's place."""
+    words = path.split(".")
+    return words[0] == "numba" and words[-1].startswith(ANNOUNCING)
 
 
 @lru_cache(maxsize=256)

@@ -14,6 +14,7 @@ from .findings import Finding
 from .names import LOOKING_UP, Names, Scope, is_table
 from .package import Package
 from .sets import SETS, ForbidSet, any_name, is_library, is_part, names_function
+from .texts import called
 from .trees import children
 
 _TABLE = ".__dict__"
@@ -55,6 +56,7 @@ def find(
     given = frozenset(given)
     search = _Search(names, sets, start_index(cells, set(roots), start), frozenset(specs), given)
     search.look_at_patches()
+    search.look_at_overloads()
     search.run(roots)
     theirs = [cell for cell in cells if cell.label not in given]
     found = [*search.findings.values(), *_unreadable_cells(theirs, sets)]
@@ -87,6 +89,9 @@ def _unreadable_cells(cells: list[Cell], sets: list[str]) -> Iterator[Finding]:
         for call in cell.texts if sets else ():
             route = f"{_shown(call, '')}, a text that cannot be read"
             yield Finding(cell.label, call.lineno, route, sets[0])
+        for node in cell.exchanged if sets else ():
+            route = f"{_shown(node, '')}, code that is exchanged"
+            yield Finding(cell.label, node.lineno, route, sets[0])
 
 
 class _Search:
@@ -109,6 +114,7 @@ class _Search:
         self._names = names
         self._package = names.package
         self._followed: set[int] = set()
+        self._facts: set[int] = set()  # ids of f.__code__ in f.__code__.co_name
         self._waiting: list[tuple[ast.AST, Scope, tuple[str, ...]]] = []
         self._writes = any(cell.writes for cell in cells)
 
@@ -136,6 +142,16 @@ class _Search:
                     continue
                 if any(self._hands(name, target, scope) for name in self.sets):
                     self._waiting.append((value, scope, ()))
+
+    def look_at_overloads(self) -> None:
+        """@overload(g) def _(...): compiled code that calls g runs this, and nothing names it."""
+        for index, cell in enumerate(self.cells):
+            for around, decorator, function in [] if cell.label in self._given else cell.announced:
+                scope = Scope(index, index, {})
+                for outer in around:
+                    scope = scope.inside(outer)
+                if any(map(hiding.announces, self._names.paths(decorator, scope))):
+                    self._waiting.append((function, scope, ()))
 
     def _hands(self, name: str, module: ast.expr, scope: Scope) -> bool:
         """Whether an expression is a module, or a table of one, with routes of a set in it."""
@@ -263,10 +279,15 @@ class _Search:
             self._check_global(node, name, scope, via)
         if isinstance(node, ast.Call) and hiding.GETTERS & self._names.paths(node.func, scope):
             self._check_getter(node, scope, via)
+        if isinstance(node, ast.Call) and not self._is_ours(scope):
+            self._check_declared(node, scope, via)
         base, name = self._names.member(node, scope)
         if base is None:
             return
-        if name in hiding.UNREADABLE_METHODS and not self._is_ours(scope):
+        if _is_fact_of_code(node):
+            self._facts.add(id(base))
+        exchanged = name == "__code__" and id(node) not in self._facts
+        if (exchanged or name in hiding.UNREADABLE_METHODS) and not self._is_ours(scope):
             self._report(node, scope, via, lambda s: True)
         modules = self._names.paths(base, scope)
         if name is None:
@@ -282,6 +303,13 @@ class _Search:
             )
         elif not modules and not self._names.is_own_instance(base, name, scope):
             self._report(node, scope, via, lambda s: name in s.methods)
+
+    def _check_declared(self, node: ast.Call, scope: Scope, via: tuple[str, ...]) -> None:
+        """A function declared by its name in machine code: only LLVM's own are known."""
+        if called(node) in hiding.DECLARING:
+            texts = [self._names.text(argument, scope) for argument in node.args]
+            if not any(text and text.startswith(hiding.LLVM) for text in texts):
+                self._report(node, scope, via, lambda s: True)
 
     def _check_table(self, node: ast.AST, scope: Scope, via: tuple[str, ...]) -> None:
         """sys.modules, np.__dict__: what is taken out of them must be readable."""
@@ -314,8 +342,7 @@ class _Search:
 
     def _report_path(self, node: ast.AST, path: str, scope: Scope, via: tuple[str, ...]) -> None:
         library = path.split(".")[0]
-        unreadable = path in hiding.UNREADABLE or library in hiding.UNREADABLE_LIBRARIES
-        unreadable = unreadable and not self._is_ours(scope)
+        unreadable = hiding.is_unreadable(path) and not self._is_ours(scope)
         if self._writes and not hiding.is_installed(library):
             unreadable = True  # a module that a cell wrote itself
         self._report(node, scope, via, lambda s: unreadable or names_function(s, path), path)
@@ -384,6 +411,11 @@ class _PackageSearch(_Search):
         if path:
             return path
         return f".{node.attr}" if isinstance(node, ast.Attribute) else "what cannot be read"
+
+
+def _is_fact_of_code(node: ast.AST) -> bool:
+    """f.__code__.co_name: whoever reads it changes nothing."""
+    return isinstance(node, ast.Attribute) and node.attr.startswith("co_")
 
 
 def _shown(node: ast.AST, path: str) -> str:
