@@ -7,7 +7,7 @@ import numpy as np
 from numba import njit, prange
 
 from tinykernels import vectorized
-from tinykernels.loops import check_float_array, check_matmul
+from tinykernels.loops import FLOAT_DTYPES, check_float_array, check_matmul
 from tinykernels.vectorized import check_out
 
 __all__ = [
@@ -57,6 +57,7 @@ __all__ = [
     "pilot",
     "place_for",
     "power_of_two",
+    "ready",
     "relu_fused",
     "relu_kernel",
     "row_maximum",
@@ -107,6 +108,22 @@ def place_for(x, out, *others, dtype=None):
     return check_out(out, x.shape, x, *others)
 
 
+def ready(x, out):
+    """Whether place_for would take out, and compiled_form both arrays as they are.
+
+    All in one look, for the usual case: calls of Python functions have their price.
+    """
+    return (
+        type(x) is np.ndarray is type(out)
+        and x.dtype is out.dtype
+        and x.dtype in FLOAT_DTYPES
+        and x.shape == out.shape != ()
+        and x.flags.carray
+        and out.flags.carray
+        and not np.may_share_memory(x, out)
+    )
+
+
 def by_rows(kernel, x, out, *given):
     """Let a kernel(x, *given, y) write the rows of out, the last axis of which is that of x."""
     rows = (math.prod(x.shape[:-1]), x.shape[-1])
@@ -149,9 +166,12 @@ def relu_fused(x, out=None):
     array([[0. , 0. ],
            [2.5, 0. ]])
     """
+    if ready(x, out):
+        relu_kernel(x.ravel(), out.ravel())
+        return out
     out = place_for(x, out)
     y = compiled_form(out)
-    relu_kernel(compiled_form(x).reshape(-1), y.reshape(-1))
+    relu_kernel(compiled_form(x).ravel(), y.ravel())
     return settled(y, out)
 
 
@@ -408,7 +428,7 @@ def exp_fused(x, out=None):
     """
     out = place_for(x, out, dtype=np.float32)
     y = compiled_form(out)
-    exp_kernel(compiled_form(x).reshape(-1), y.reshape(-1))
+    exp_kernel(compiled_form(x).ravel(), y.ravel())
     return settled(y, out)
 
 
