@@ -11,6 +11,7 @@ from tinykernels.loops import FLOAT_DTYPES, check_float_array, check_matmul
 from tinykernels.vectorized import check_out
 
 __all__ = [
+    "BAND",
     "BANDS",
     "C2",
     "C3",
@@ -26,6 +27,7 @@ __all__ = [
     "LOWEST",
     "ONE",
     "PANEL",
+    "PIECE",
     "axpy_chain",
     "axpy_range",
     "by_rows",
@@ -61,6 +63,7 @@ __all__ = [
     "relu_fused",
     "relu_kernel",
     "row_maximum",
+    "second_walk",
     "settled",
     "softmax_bands",
     "softmax_fused",
@@ -558,6 +561,28 @@ def moments(row, shift, total, squares):
     return mean, max(square - mean * mean, 0.0)
 
 
+# Rows that share one walk over gamma and beta, and columns of a piece of it.
+BAND, PIECE = 8, 1024
+
+
+# m, n: rows, columns
+@kernel
+def second_walk(band, found, gamma, beta, y):
+    """y = (band - shift - mean) * factor * gamma + beta, in pieces of columns.
+
+    band, y     : (m, n) of one dtype, m <= BAND; only y is changed
+    found       : (BAND, 3), the shift, mean and factor of each row
+    gamma, beta : (n,)
+    """
+    for start in range(0, band.shape[1], PIECE):
+        scale, offset = gamma[start : start + PIECE], beta[start : start + PIECE]
+        for i in range(len(band)):
+            shift, mean, factor = found[i, 0], found[i, 1], found[i, 2]
+            row, normed = band[i, start : start + PIECE], y[i, start : start + PIECE]
+            for j in range(len(row)):
+                normed[j] = (row[j] - shift - mean) * factor * scale[j] + offset[j]
+
+
 # 07_numba: layernorm_fused
 # m, n: rows, columns
 @kernel
@@ -569,20 +594,20 @@ def layernorm_kernel(x, gamma, beta, eps, y):
     eps         : float64
     Only single numbers of a row are float64, no loop over its elements.
     """
-    zero = x.dtype.type(0)
-    for i in range(len(x)):
-        row, normed = x[i], y[i]
-        shift = pilot(row)
-        total = squares = zero
-        for j in range(len(row)):
-            deviation = row[j] - shift
-            total += deviation
-            squares += deviation * deviation
-        mean, variance = moments(row, shift, total, squares)
-        factor = x.dtype.type(1 / math.sqrt(variance + eps))
-        mean = x.dtype.type(mean)
-        for j in range(len(row)):
-            normed[j] = (row[j] - shift - mean) * factor * gamma[j] + beta[j]
+    found, zero = np.empty((BAND, 3), x.dtype), x.dtype.type(0)
+    for first in range(0, len(x), BAND):
+        band = x[first : first + BAND]
+        for i in range(len(band)):
+            row = band[i]
+            shift = pilot(row)
+            total = squares = zero
+            for j in range(len(row)):
+                deviation = row[j] - shift
+                total += deviation
+                squares += deviation * deviation
+            mean, variance = moments(row, shift, total, squares)
+            found[i, 0], found[i, 1], found[i, 2] = shift, mean, 1 / math.sqrt(variance + eps)
+        second_walk(band, found, gamma, beta, y[first : first + BAND])
 
 
 def layernorm_fused(x, gamma, beta, eps=1e-5, out=None):
