@@ -8,10 +8,11 @@ import numpy as np
 from numba import njit, prange
 
 from tinykernels import vectorized
-from tinykernels.loops import check_float_array, check_matmul
+from tinykernels.loops import FLOAT_DTYPES, check_float_array, check_matmul
 from tinykernels.vectorized import check_out
 
 __all__ = [
+    "BAND",
     "BANDS",
     "C2",
     "C3",
@@ -27,6 +28,7 @@ __all__ = [
     "LOWEST",
     "ONE",
     "PANEL",
+    "PIECE",
     "axpy_chain",
     "axpy_range",
     "by_rows",
@@ -59,9 +61,11 @@ __all__ = [
     "pilot",
     "place_for",
     "power_of_two",
+    "ready",
     "relu_fused",
     "relu_kernel",
     "row_maximum",
+    "second_walk",
     "settled",
     "softmax_bands",
     "softmax_fused",
@@ -109,6 +113,22 @@ def place_for(x, out, *others, dtype=None):
     return check_out(out, x.shape, x, *others)
 
 
+def ready(x, out):
+    """Whether place_for would take out, and compiled_form both arrays as they are.
+
+    All in one look, for the usual case: calls of Python functions have their price.
+    """
+    return (
+        type(x) is np.ndarray is type(out)
+        and x.dtype is out.dtype
+        and x.dtype in FLOAT_DTYPES
+        and x.shape == out.shape != ()
+        and x.flags.carray
+        and out.flags.carray
+        and not np.may_share_memory(x, out)
+    )
+
+
 def by_rows(kernel, x, out, *given):
     """Let a kernel(x, *given, y) write the rows of out, the last axis of which is that of x."""
     rows = (math.prod(x.shape[:-1]), x.shape[-1])
@@ -151,9 +171,12 @@ def relu_fused(x, out=None):
     array([[0. , 0. ],
            [2.5, 0. ]])
     """
+    if ready(x, out):
+        relu_kernel(x.ravel(), out.ravel())
+        return out
     out = place_for(x, out)
     y = compiled_form(out)
-    relu_kernel(compiled_form(x).reshape(-1), y.reshape(-1))
+    relu_kernel(compiled_form(x).ravel(), y.ravel())
     return settled(y, out)
 
 
@@ -410,7 +433,7 @@ def exp_fused(x, out=None):
     """
     out = place_for(x, out, dtype=np.float32)
     y = compiled_form(out)
-    exp_kernel(compiled_form(x).reshape(-1), y.reshape(-1))
+    exp_kernel(compiled_form(x).ravel(), y.ravel())
     return settled(y, out)
 
 
@@ -540,6 +563,28 @@ def moments(row, shift, total, squares):
     return mean, max(square - mean * mean, 0.0)
 
 
+# Rows that share one walk over gamma and beta, and columns of a piece of it.
+BAND, PIECE = 8, 1024
+
+
+# m, n: rows, columns
+@kernel
+def second_walk(band, found, gamma, beta, y):
+    """y = (band - shift - mean) * factor * gamma + beta, in pieces of columns.
+
+    band, y     : (m, n) of one dtype, m <= BAND; only y is changed
+    found       : (BAND, 3), the shift, mean and factor of each row
+    gamma, beta : (n,)
+    """
+    for start in range(0, band.shape[1], PIECE):
+        scale, offset = gamma[start : start + PIECE], beta[start : start + PIECE]
+        for i in range(len(band)):
+            shift, mean, factor = found[i, 0], found[i, 1], found[i, 2]
+            row, normed = band[i, start : start + PIECE], y[i, start : start + PIECE]
+            for j in range(len(row)):
+                normed[j] = (row[j] - shift - mean) * factor * scale[j] + offset[j]
+
+
 # 07_numba: layernorm_fused
 # m, n: rows, columns
 @kernel
@@ -551,20 +596,20 @@ def layernorm_kernel(x, gamma, beta, eps, y):
     eps         : float64
     Only single numbers of a row are float64, no loop over its elements.
     """
-    zero = x.dtype.type(0)
-    for i in range(len(x)):
-        row, normed = x[i], y[i]
-        shift = pilot(row)
-        total = squares = zero
-        for j in range(len(row)):
-            deviation = row[j] - shift
-            total += deviation
-            squares += deviation * deviation
-        mean, variance = moments(row, shift, total, squares)
-        factor = x.dtype.type(1 / math.sqrt(variance + eps))
-        mean = x.dtype.type(mean)
-        for j in range(len(row)):
-            normed[j] = (row[j] - shift - mean) * factor * gamma[j] + beta[j]
+    found, zero = np.empty((BAND, 3), x.dtype), x.dtype.type(0)
+    for first in range(0, len(x), BAND):
+        band = x[first : first + BAND]
+        for i in range(len(band)):
+            row = band[i]
+            shift = pilot(row)
+            total = squares = zero
+            for j in range(len(row)):
+                deviation = row[j] - shift
+                total += deviation
+                squares += deviation * deviation
+            mean, variance = moments(row, shift, total, squares)
+            found[i, 0], found[i, 1], found[i, 2] = shift, mean, 1 / math.sqrt(variance + eps)
+        second_walk(band, found, gamma, beta, y[first : first + BAND])
 
 
 def layernorm_fused(x, gamma, beta, eps=1e-5, out=None):

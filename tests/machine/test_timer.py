@@ -132,6 +132,21 @@ def test_the_order_turns_around_each_round(machine):
     assert "".join(order[-6:]) == "abbaab"
 
 
+def test_a_warm_sample_does_not_pay_for_its_neighbour(machine):
+    last = []
+
+    def thunk(name):
+        def run():
+            machine.now += 1.0 if last[-1:] == [name] else 3.0
+            last.append(name)
+
+        return run
+
+    both = {"a": thunk("a"), "b": thunk("b")}
+    assert compare(rounds=3, **both)["b"].median == 3.0
+    assert compare(rounds=3, warm=True, **both)["b"].median == 1.0
+
+
 def test_compare_needs_two():
     with pytest.raises(ValueError, match="two functions"):
         compare(one=lambda: 1)

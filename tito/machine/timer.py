@@ -107,11 +107,14 @@ def time_call(
     return _timing(samples, calls, result)
 
 
-def compare(*, rounds: int = ROUNDS, **thunks: Callable[[], Any]) -> Comparison:
+def compare(*, rounds: int = ROUNDS, warm: bool = False, **thunks: Callable[[], Any]) -> Comparison:
     """Time several functions without arguments, all of them in each round.
 
     A machine that becomes slower half-way slows all of them, so the ratio of one round is fair.
     The order turns around from round to round: who goes first warms the cache for the next.
+
+    warm : an untimed call before each sample, so that what a large neighbour has pushed out of the
+           caches is not counted to the function behind it
 
     >>> both = compare(rounds=3, slow=lambda: sum(range(2000)), fast=lambda: sum(range(20)))
     >>> both.ratio("fast") > 2
@@ -121,7 +124,7 @@ def compare(*, rounds: int = ROUNDS, **thunks: Callable[[], Any]) -> Comparison:
         raise ValueError("compare() takes at least two functions and one round")
     with one_thread():
         calls = {name: _warm_calls(thunk) for name, thunk in thunks.items()}
-        samples, results = _rounds(thunks, calls, rounds)
+        samples, results = _rounds(thunks, calls, rounds, warm)
     timings = {name: _timing(samples[name], calls[name], results[name]) for name in thunks}
     first = samples[next(iter(thunks))]
     ratios = {name: _band([a / b for a, b in zip(first, samples[name])]) for name in thunks}
@@ -134,7 +137,7 @@ def _warm_calls(thunk: Callable[[], Any]) -> int:
 
 
 def _rounds(
-    thunks: dict[str, Callable[[], Any]], calls: dict[str, int], rounds: int
+    thunks: dict[str, Callable[[], Any]], calls: dict[str, int], rounds: int, warm: bool = False
 ) -> tuple[dict[str, list[float]], dict[str, Any]]:
     """(samples of each, last result of each); each round runs all, in turned order."""
     samples: dict[str, list[float]] = {name: [] for name in thunks}
@@ -142,6 +145,8 @@ def _rounds(
     for turn in range(rounds):
         names = list(thunks) if turn % 2 == 0 else list(thunks)[::-1]
         for name in names:
+            if warm:
+                thunks[name]()
             seconds, results[name] = _sample(thunks[name], (), {}, calls[name])
             samples[name].append(seconds / calls[name])
     return samples, results

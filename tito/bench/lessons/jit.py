@@ -14,7 +14,7 @@ import numpy as np
 
 import tito.here  # noqa: F401  the package of this course folder comes first
 from tito.bench import peers
-from tito.bench.lessons.lesson import Band, Lesson
+from tito.bench.lessons.lesson import ROUNDS, Band, Lesson
 from tito.bench.lessons.timed import Calls, counted, timed
 from tito.bench.workload import Kernel, load, numbers
 from tito.checks import expect_close
@@ -22,6 +22,7 @@ from tito.machine import instruction_set, probes
 
 SIDES = (256, 512, 1024)
 SOFTMAX, LAYERNORM, RELU, EXPONENTS = (512, 2048), (256, 4096), (1024, 1024), 1 << 20
+FINE_ROUNDS = 25  # where the caches decide, and one sample may be far from the next
 NOT_EXPORTED = "tinykernels/jit.py is not there: tito export 07"
 
 # (arrays, out) -> what is called without arguments, so that nothing but the kernel is timed.
@@ -52,7 +53,8 @@ def lessons() -> list[Lesson]:
         softmax("softmax of 03", _into("vectorized", "softmax"), "03's softmax"),
         layernorm("layernorm", _plain("layernorm"), "NumPy's plain spelling"),
         layernorm("layernorm of 03", _into("vectorized", "layernorm"), "03's layer norm"),
-        relu(),
+        relu("relu", "ReLU", _into("jit", "relu_fused")),
+        relu("relu kernel", "ReLU without the function around its kernel", _relu_kernel),
         exponential(),
         largest_error(),
     ]
@@ -88,7 +90,7 @@ def layernorm(name: str, other: Side, called: str) -> Lesson:
         name,
         name,
         f"layer norm of {rows} x {columns}: {called} / fused",
-        "one walk for both sums, one for the result, and nothing in float64",
+        "one walk for both sums, one for eight rows' results, and nothing in float64",
         lambda: _pair(
             other,
             _into("jit", "layernorm_fused"),
@@ -96,18 +98,24 @@ def layernorm(name: str, other: Side, called: str) -> Lesson:
             numbers(columns, seed=5),
             numbers(columns, seed=6),
         ),
+        FINE_ROUNDS,
     )
 
 
-def relu() -> Lesson:
+def relu(name: str, called: str, second: Side) -> Lesson:
     """As fast as memory."""
     return _lesson(
+        name,
         "relu",
-        "relu",
-        f"{RELU[0]} x {RELU[1]} float32: a copy / ReLU",
+        f"{RELU[0]} x {RELU[1]} float32: a copy / {called}",
         "both read and write every number once",
-        lambda: _pair(_copy, _into("jit", "relu_fused"), numbers(*RELU, seed=7), alike=False),
+        lambda: _pair(_copy, second, numbers(*RELU, seed=7), alike=False),
+        FINE_ROUNDS,
     )
+
+
+def _relu_kernel(arrays: tuple[np.ndarray, ...], out: np.ndarray) -> Callable[[], Any]:
+    return partial(_function("jit", "relu_kernel"), arrays[0].ravel(), out.ravel())
 
 
 def _copy(arrays: tuple[np.ndarray, ...], out: np.ndarray) -> Callable[[], Any]:
@@ -144,7 +152,14 @@ def _largest_error() -> float:
     return float(np.max(np.abs(_function("jit", "exp_fused")(x) / np.exp(x.astype(float)) - 1)))
 
 
-def _lesson(name: str, goal: str, compared: str, why: str, calls: Callable[[], Calls]) -> Lesson:
+def _lesson(
+    name: str,
+    goal: str,
+    compared: str,
+    why: str,
+    calls: Callable[[], Calls],
+    rounds: int = ROUNDS,
+) -> Lesson:
     """A lesson with the band of this machine's instruction set."""
     which = instruction_set()
     least = AT_LEAST.get(which, {}).get(goal)
@@ -152,7 +167,7 @@ def _lesson(name: str, goal: str, compared: str, why: str, calls: Callable[[], C
     if left_out is None and least is None:
         left_out = f"nothing is promised for {which} CPUs"
     why = f"{why}; the module promises so much for {which}"
-    return timed(name, compared, Band(least or 0, why=why), calls, left_out)
+    return timed(name, compared, Band(least or 0, why=why), calls, left_out, rounds, warm=True)
 
 
 def _missing() -> str | None:

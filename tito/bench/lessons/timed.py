@@ -17,18 +17,24 @@ def timed(
     band: Band,
     calls: Callable[[], Calls],
     left_out: str | None = None,
+    rounds: int = ROUNDS,
+    warm: bool = False,
 ) -> Lesson:
     """A lesson whose ratio is (time of the first call) / (time of the second).
 
-    calls    : makes the data and returns the two
-    left_out : why this machine cannot show it; probes that cannot run are found here
+    calls        : makes the data and returns the two
+    left_out     : why this machine cannot show it; probes that cannot run are found here
+    rounds, warm : as for tito.machine.compare, in each repeat
     """
     left_out = left_out or probes.missing()
-    return Lesson(name, compared, band, None if left_out else lambda: _ratio(*calls()), left_out)
+    prepare = None if left_out else lambda: _ratio(*calls(), rounds, warm)
+    return Lesson(name, compared, band, prepare, left_out)
 
 
-def _ratio(first: Callable[[], Any], second: Callable[[], Any]) -> Callable[[], float]:
-    return lambda: compare(rounds=ROUNDS, first=first, second=second).ratio("second")
+def _ratio(
+    first: Callable[[], Any], second: Callable[[], Any], rounds: int, warm: bool
+) -> Callable[[], float]:
+    return lambda: compare(rounds=rounds, warm=warm, first=first, second=second).ratio("second")
 
 
 def counted(name: str, compared: str, band: Band, count: Callable[[], float]) -> Lesson:
