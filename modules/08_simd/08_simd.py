@@ -1078,9 +1078,11 @@ def aligned_empty(shape):
     """
     size = math.prod(shape)
     kept = _kept.__dict__.setdefault("rooms", [])
-    fitting = (pair for pair in kept if size <= len(pair[0]) - 15 <= 2 * size)
-    room, start = next((pair for pair in fitting if _references(pair) == _UNUSED), (None, 0))
-    if room is None:
+    for pair in kept:
+        if size <= len(pair[0]) - 15 <= 2 * size and _references(pair) == _UNUSED:
+            room, start = pair
+            break
+    else:
         room = np.empty(size + 15, np.float32)
         start = -(room.ctypes.data // 4) % 16
         if size <= 1 << 21:
@@ -1093,9 +1095,10 @@ def flat_rows(x):
 
     x : a float32 matrix; memory is a view of it
     """
-    if not x.flags.aligned:
+    flags = x.flags
+    if not flags.aligned:
         return None
-    if x.flags.c_contiguous:
+    if flags.c_contiguous:
         return x.reshape(-1), x.shape[1]
     (rows, columns), (row, column) = x.shape, x.strides
     if column != 4 or row % 4 or row < 4 * columns:
@@ -1107,7 +1110,7 @@ def flat_rows(x):
 
 def read_only(memory):
     """The view, for reading: Numba compiles one form of a kernel for all inputs."""
-    memory.flags.writeable = False
+    memory.setflags(write=False)
     return memory
 
 
@@ -1154,10 +1157,14 @@ def turn_columns(x, start, ld, panel):
 
         panel[p, s] = x[start + ld * s + p]
 
-    It begins only panels that it can do: as wide as eight floats, or narrower by up to three where
-    a register holds eight.
+    It begins only panels that it can do: as wide as 8 floats, or narrower by up to 3 where a
+    register holds 8; as wide as 4 or 16 where it holds 16.
     """
     k, width = panel.shape
+    if VL == 16 and width == 4:
+        return turn_4_columns(x, start, ld, panel)
+    if VL == 16 and width == 16:
+        return turn_16_columns(x, start, ld, panel)
     if width != 8 and (VL != 8 or not 4 < width < 8):
         return 0
     # A row of a narrower panel is stored with floats too many; the next row comes over them.
@@ -1172,6 +1179,43 @@ def turn_columns(x, start, ld, panel):
         for r in range(8):
             vstore(panel, p * width + r * step, rows[r])
     return (stop + VL - 1) // VL * VL
+
+
+@kernel
+def four_rows(x, i, ld):
+    """A vector of each of four rows that lie ld floats apart, from the i-th float on."""
+    return vload(x, i), vload(x, i + ld), vload(x, i + 2 * ld), vload(x, i + 3 * ld)
+
+
+@kernel
+def turn_4_columns(x, start, ld, panel):
+    """turn_columns for 4 columns, 32 rows of the panel at a time."""
+    stop = len(panel) - len(panel) % (2 * VL)
+    for p in range(0, stop, 2 * VL):
+        a, b, c, d = four_rows(x, start + p, ld)
+        e, f, g, h = four_rows(x, start + p + VL, ld)
+        a, b, e, f, c, d, g, h = zip_halves((a, b, e, f, c, d, g, h))
+        rows = zip_halves((a, b, c, d, e, f, g, h))
+        for r in range(8):
+            vstore(panel, 4 * p + r * VL, rows[r])
+    return stop
+
+
+@kernel
+def turn_16_columns(x, start, ld, panel):
+    """turn_columns for 16 columns: four rounds of zips, each of them in two parts."""
+    stop = len(panel) - len(panel) % VL
+    for p in range(0, stop, VL):
+        i = start + p
+        a, b = four_rows(x, i, ld), four_rows(x, i + 4 * ld, ld)
+        c, d = four_rows(x, i + 8 * ld, ld), four_rows(x, i + 12 * ld, ld)
+        for _ in range(4):
+            upper, lower = zip_halves(a + c), zip_halves(b + d)
+            a, b, c, d = upper[:4], upper[4:], lower[:4], lower[4:]
+        rows = a + b + c + d
+        for r in range(16):
+            vstore(panel, 16 * p + r * VL, rows[r])
+    return stop
 
 
 # %% nbgrader={"grade": false, "grade_id": "pack", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1352,44 +1396,46 @@ A tile at the edge may have fewer than `mr` rows or `nr` columns. The microkerne
 """
 
 # %%
-#| export
+#| export simd.microkernel
 TILE = (8, 2) if REGISTERS == 32 else (6, 2)  # rows and vectors that fit into the registers
+WIDEST = 8  # vectors in a row of a tile for few rows
 
 
-MC, KC, NC = 264, 512, 4096  # rows of A, inner size and columns of B that are packed at a time
-# For so many rows of A a large B is not packed: its rows are read in pieces as wide as a tile,
-# which should be several cache lines. And STAY floats of B stay in the second cache.
-IN_PLACE_ROWS, STAY = 128 if VL == 16 else TILE[0], 128 * 1024
+def packed_tile(rows):
+    """(mr, nv) of the tile for the next rows where B is packed for TILE."""
+    return min(rows, TILE[0]), TILE[1]
 
 
 def tile_for(rows):
-    """(mr, nv) of the tile for the next rows: TILE's height or less; one register is left over.
+    """(mr, nv) of the tile for the next rows where B is read in place.
 
-    >>> tile_for(1000)[0] == TILE[0]
-    True
+    It is as high as can be, so that B is read seldom; one register is left over.
+
+    >>> tile_for(3)[0]
+    3
     """
-    mr = min(rows, TILE[0])
-    return mr, min(8, (REGISTERS - 2) // (mr + 1))
+    mr = min(rows, 16 if VL == 16 and rows >= 16 else TILE[0])
+    return mr, min(WIDEST, (REGISTERS - 2) // (mr + 1))
 
 
-@kernel
-def strip_for(k, nr):
-    """How many columns of a B of k rows stay in that cache: whole tiles of nr, at least one."""
-    return max(1, STAY // (max(k, 1) * nr)) * nr
-
-
-def row_parts(m, most=10**9):
+def row_parts(m, tile, most=10**9):
     """(first row, rows, mr, nv) for m rows: parts of whole tiles of mr rows, then a lower tile.
 
-    >>> [rows for _, rows, _, _ in row_parts(2 * TILE[0] + 1)] == [2 * TILE[0], 1]
+    >>> [rows for _, rows, _, _ in row_parts(2 * TILE[0] + 1, packed_tile)] == [2 * TILE[0], 1]
     True
     """
     row = 0
     while row < m:
-        mr, nv = tile_for(m - row)
+        mr, nv = tile(m - row)
         rows = min(m - row, most) // mr * mr
         yield row, rows, mr, nv
         row += rows
+
+
+# %%
+#| export
+FLOAT = np.dtype(np.float32)
+MC, KC, NC = 264, 512, 4096  # rows of A, inner size and columns of B that are packed at a time
 
 
 # %% nbgrader={"grade": false, "grade_id": "macro_kernel", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1567,10 +1613,8 @@ def begin(a, b, out):
     raises TypeError and ValueError as check_matmul and check_out; TypeError for float64
     """
     m, inner, n = check_matmul(a, b)
-    if a.dtype != np.float32:
-        raise TypeError(
-            f"a and b are {a.dtype}, this kernel multiplies float32: use gemm, or .astype"
-        )
+    if a.dtype != FLOAT:
+        raise TypeError(f"a and b are {a.dtype}, not float32: use gemm, or .astype")
     others = [x for x in (a, b) if isinstance(x, np.ndarray)]
     out = check_out(out, (m, n), *others)
     c = out if flat_rows(out) else np.empty((m, n), np.float32)
@@ -1736,48 +1780,99 @@ The line below each table names the BLAS and its *core type*, which decides what
 
 Packing B costs `k * n` copies and pays when B is used for many rows. A language model that writes one word at a time multiplies *one* row, or a few, by large matrices: there packing would cost more than the product. Two ways out:
 
-- **In place.** The microkernel reads B where it lies. That is what `ldb` is for: the rows of the "panel" are now as far apart as the rows of B. A has few rows, so packing *it* costs nothing. Only the last, narrow panel of B is packed, since a vector may not reach over the end. For more than one panel of A, B is gone through in strips: a strip is read by all panels before the next one, and `strip_for(k, nr)` columns are as many as stay in the second cache meanwhile.
+- **In place.** The microkernel reads B where it lies. That is what `ldb` is for: the rows of the "panel" are now as far apart as the rows of B. A has few rows, so packing *it* costs nothing. For more than one panel of A, B is gone through in strips: a strip is read by all panels before the next one, and `strip_for(k, nr)` tiles are as many as stay in the second cache meanwhile.
 - **Packed once.** The weights of a model do not change. `PackedMatrix(b)` packs them when they are loaded; `gemm(a, packed)` begins at once.
 
         packed now    B --- copy ---> panels ---> tile       k * n copies for each product
         in place      B --------------------------> tile     rows of B, ldb floats apart
         packed once         panels ---------------> tile     the copies were made long ago
 
-`tile_for(rows)` says which tile is right for the rows that are left: 16 rows are two tiles of 8, and for 5 there is a tile of 5, so that no row of zeros is computed. `row_parts(m)` goes through m rows so.
+A vector may not reach over the end of a row of B. So where fewer than `nr` columns are left, the tile begins earlier, at `n - nr`; it adds to a little array, as at the edge of a block, and only the columns that C does not have yet are added from there.
+
+    columns of B   0    first                                 n
+                   |....|........|........|........|........|...|       one tile between two bars
+                   [--------]                                           the first reads nr columns,
+                                                       [--------]       and so does the last
+
+The same trick is good for something else. A vector that lies in two cache lines takes two loads, and the arrays of NumPy seldom begin at a line. `tile_columns` says where tiles begin: the first may be a narrow one, so that the second begins at a line, and all others with it.
+
+`tile_for(rows)` says which tile is right for the rows that are left: for 5 there is a tile of 5, so that no row of zeros is computed. `row_parts(m, tile_for)` goes through m rows so.
 
 **Predict.** For 4 x 576 times 576 x 1536: how many times as fast is the product in place? And the packed one?
 """
 
 
+# %%
+#| export
+# For so many rows of A a large B is not packed; STAY floats of B stay in the second cache.
+IN_PLACE_ROWS, STAY = 128 if VL == 16 else TILE[0], 128 * 1024
+
+
+@kernel
+def strip_for(k, nr):
+    """How many tiles of nr columns of a B of k rows stay in that cache; at least one."""
+    return max(1, STAY // (max(k, 1) * nr))
+
+
+@kernel
+def tile_columns(b, ldb, n, nr):
+    """The columns of B at which tiles of nr begin, and n at the end, for n of nr or more.
+
+    The second begins where a cache line does, if rows of B lie whole lines apart: a vector that
+    lies in two lines takes two loads. So the first may be narrow, as the last.
+    """
+    line = 16  # floats
+    first = -(b.ctypes.data // 4) % min(line, nr) if ldb % line == 0 and nr <= 4 * VL else 0
+    start = first - nr if first else 0
+    begins = np.empty(2 + (n - 1 - start) // nr, np.int64)
+    for t in range(len(begins)):
+        begins[t] = min(max(0, start + t * nr), n)
+    return begins
+
+
 # %% nbgrader={"grade": false, "grade_id": "gemm_skinny", "locked": false, "schema_version": 3, "solution": true, "task": false}
 #| export
+#| writes: c
 #| forbid: blas, spec
 @functools.cache
 def in_place_kernel(mr, nv):
-    """The compiled loops over whole tiles, with B where it lies.
+    """The compiled loops over all tiles of mr rows and nv vectors, with B where it lies.
 
     returns tiles(pa, b, ldb, c, ic, ldc, n), which adds the product to c:
 
-        c[ic + i * ldc + j] += sum over p of A[i, p] * b[ldb * p + j]    for j < n - n % nr
+        c[ic + i * ldc + j] += sum over p of A[i, p] * b[ldb * p + j]    for j < n
 
         pa     : (m / mr, k, mr), as pack_a makes it; m is a multiple of mr
-        b, ldb : the floats of B, and how many from a row to the next
-        n      : columns of B; nr = nv * VL
+        b, ldb : the floats of B, and how many from a row to the next; nothing behind them is read
+        n      : columns of B, at least nr = nv * VL
         the others as in macro_kernel
     """
     tile, nr = ukernel(mr, nv), nv * VL
 
     @kernel
     def tiles(pa, b, ldb, c, ic, ldc, n):
-        # Hint: whole tiles only; the columns from the j-th on are b[j:]. Strip by strip, each
-        #       with all panels of A. About 7 lines.
-        ### BEGIN SOLUTION
         count, k, _ = pa.shape
-        whole, strip = n - n % nr, strip_for(k, nr)
-        for first in range(0, whole, strip):
+        begins, strip = tile_columns(b, ldb, n, nr), strip_for(k, nr)
+        edge = np.empty(mr * nr, np.float32)
+        # Hint: strip by strip, each with all panels of A. Tile t does the columns from begins[t]
+        #       to begins[t + 1]. Fewer than nr go into `edge`, and B is read from
+        #       min(begins[t], n - nr) on: the columns from the j-th on are b[j:]. About 16 lines.
+        ### BEGIN SOLUTION
+        number = len(begins) - 1
+        for first in range(0, number, strip):
             for q in range(count):
-                for j in range(first, min(first + strip, whole), nr):
-                    tile(pa[q], b[j:], ldb, k, c, ic + q * mr * ldc + j, ldc)
+                for t in range(first, min(first + strip, number)):
+                    j, width = begins[t], begins[t + 1] - begins[t]
+                    place = ic + q * mr * ldc + j
+                    target, start, ld, at = c, place, ldc, j
+                    if width < nr:
+                        edge[:] = np.float32(0)
+                        target, start, ld, at = edge, 0, nr, min(j, n - nr)
+                    tile(pa[q], b[at:], ldb, k, target, start, ld)
+                    if width < nr:
+                        for r in range(mr):
+                            for s in range(width):
+                                c[place + r * ldc + s] += edge[r * nr + j - at + s]
         ### END SOLUTION
 
     return tiles
@@ -1797,21 +1892,14 @@ def gemm_skinny(a, b, out=None):
     array([[3., 3.]], dtype=float32)
     """
     m, _, n, out, c = begin(a, b, out)
-    b = b if flat_rows(b) else np.array(b, order="C")
-    b_memory, ldb = flat_rows(b)
-    c_memory, ldc = flat_rows(c)
-    # Hint: for each of row_parts(m): pack_a, the kernel above, and for the last n % nr columns
-    #       macro_kernel with pack_b. About 9 lines.
-    ### BEGIN SOLUTION
-    for row, rows, mr, nv in row_parts(m):
-        nr = nv * VL
-        pa, whole = pack_a(a[row : row + rows], mr), n - n % nr
-        in_place_kernel(mr, nv)(pa, read_only(b_memory), ldb, c_memory, row * ldc, ldc, n)
-        if whole < n:
-            pb = pack_b(b[:, whole:], nr)
-            macro_kernel(mr, nv)(pa, pb, c_memory, row * ldc + whole, ldc, rows, n - whole)
+    if n < WIDEST * VL:  # a tile would reach over the end of a row
+        return gemm_blocked(a, b, out)
+    lines, ldb = flat_rows(b) or flat_rows(np.array(b, order="C"))
+    lines, (memory, ldc) = read_only(lines), flat_rows(c)
+    for row, rows, mr, nv in row_parts(m, tile_for):
+        pa = pack_a(a[row : row + rows], mr)
+        in_place_kernel(mr, nv)(pa, lines, ldb, memory, row * ldc, ldc, n)
     return finish(out, c)
-    ### END SOLUTION
 
 
 def skinny_in_python(a, b):
@@ -1828,7 +1916,7 @@ class PackedMatrix:
     array([[2., 2., 2.]], dtype=float32)
     """
 
-    ndim, dtype = 2, np.dtype(np.float32)
+    ndim, dtype = 2, FLOAT
 
     def __init__(self, b):
         check_float_array("b", b, dtype=self.dtype, ndim=2)
@@ -1842,9 +1930,9 @@ class PackedMatrix:
         m, k, n, out, c = begin(a, self, out)
         memory, ldc = flat_rows(c)
         for block, p in zip(self._blocks, range(0, k, self._kc)):
-            for row, rows, mr, _ in row_parts(m, MC):
+            for row, rows, mr, nv in row_parts(m, packed_tile, MC):
                 pa = pack_a(a[row : row + rows, p : p + self._kc], mr)
-                macro_kernel(mr, TILE[1])(pa, block, memory, row * ldc, ldc, rows, n)
+                macro_kernel(mr, nv)(pa, block, memory, row * ldc, ldc, rows, n)
         return finish(out, c)
 
 
@@ -1868,30 +1956,53 @@ def gemm(a, b, out=None):
         return b.product(a, out)
     if isinstance(a, np.ndarray) and a.dtype == np.float64:
         return matmul_registers(a, b, out)
-    m, inner, n = check_matmul(a, b)
-    if flat_rows(b) and (m < TILE[0] or (m <= IN_PLACE_ROWS and inner * n > STAY)):
-        return gemm_skinny(a, b, out)
-    return gemm_blocked(a, b, out, MC, KC, NC)
+    return gemm_skinny(a, b, out) if _in_place(a, b) else gemm_blocked(a, b, out)
+
+
+def _in_place(a, b):
+    """Whether B is read where it lies; what is no matrix is refused by the kernel that packs."""
+    if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.ndim == b.ndim == 2):
+        return False
+    few = len(a) < TILE[0] or (len(a) <= IN_PLACE_ROWS and b.size > STAY)
+    return few and b.strides[1] == b.itemsize
 
 
 # %% nbgrader={"grade": true, "grade_id": "gemm_skinny-test", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
-sizes = ((1, 3, 17 * VL), (5, 20, 4 * VL + 3), (2, 7, 5), (1, 0, 4))
+def behind_a_line(b):
+    """The same values, four floats behind the beginning of a cache line: so NumPy's arrays lie."""
+    memory = aligned_empty((b.size + 4,))
+    memory[4:] = b.ravel()
+    return memory[4:].reshape(b.shape)
+
+
+sizes = ((1, 3, 17 * VL), (5, 20, 8 * VL + 3), (6, 2, 8 * VL), (2, 7, 5), (1, 0, 8 * VL))
 cases = [(True, *size) for size in sizes]
-cases += [(False, 2 * TILE[0], 20, 4 * VL + 3), (False, TILE[0], 0, 4)]
+cases += [(False, 2 * TILE[0], 20, 8 * VL + 3), (False, TILE[0], 0, 8 * VL)]
 for plain, m, k, n in cases:
-    a, b = ramp(m, k), ramp(k, n, seed=1)
+    a, b = ramp(m, k), behind_a_line(ramp(k, n, seed=1))
     want = product_spec(a, b)
-    causes = {}
-    for nr in (4 * VL, 8 * VL):
-        cut = want.copy()
-        cut[:, n - n % nr :] = 0
-        causes[f"the last {n % nr} columns are missing"] = lambda cut=cut: cut
-    hint = "whole tiles by in_place_kernel, the last n % nr columns packed; every row once"
+    mr, nv = tile_for(m)
+    begins = tile_columns(b, n, n, nv * VL) if n >= 8 * VL else [0, 0, n]
+    done, last = begins[1], begins[-2]
+
+    def changed(first, stop, factor):
+        other = want.copy()
+        other[:, first:stop] *= factor
+        return other
+
+    missing = f"columns {last} to {n} are missing"
+    twice = "a narrow tile added its other columns too: C has had them already, or gets them later"
+    both = max(0, n - nv * VL)
+    causes = {missing: lambda: changed(last, n, 0), twice: lambda: changed(both, last, 2)}
+    if 0 < done < nv * VL:
+        causes[f"columns 0 to {done} are missing"] = lambda: changed(0, done, 0)
+        causes[twice] = lambda: changed(done, nv * VL, 2)
+    hint = "tile t does the columns begins[t] to begins[t + 1], every panel of A has its rows of C"
     got = expect_unchanged(skinny_in_python, a, b)
     if not plain:
         got = expect_unchanged(gemm_skinny, a, b)
     expect_close(got, want.astype(np.float32), inner=k, likely=causes, hint=hint, allow_empty=True)
-a, b = ramp(TILE[0], 40), ramp(40, 70, seed=1)
+a, b = ramp(TILE[0], 40), ramp(40, 9 * VL, seed=1)
 want = product_spec(a, b).astype(np.float32)
 got = expect_unchanged(gemm, a, PackedMatrix(b))
 hint = "PackedMatrix stands on pack_b and macro_kernel"
@@ -1904,10 +2015,10 @@ expect_close(got, want, inner=40, hint=hint)
 # 1 point, checked after hand-in
 ### BEGIN HIDDEN TESTS
 normal = rng("gemm_skinny-hidden").standard_normal
-sizes = ((5, 33, 9 * VL + 1), (1, 64, 8 * VL), (2 * TILE[0] + 1, 10, 70))
+sizes = ((5, 33, 9 * VL + 1), (1, 64, 8 * VL), (2 * tile_for(99)[0] + 1, 10, 10 * VL))
 cases = [(True, *size) for size in sizes]
 nr = VL * tile_for(TILE[0])[1]
-cases.append((True, TILE[0], STAY // nr, 2 * nr + 1))  # two strips
+cases.append((True, TILE[0], STAY // nr, 8 * VL + 1))  # a strip for each tile
 cases.append((False, TILE[0] + 1, 33, 9 * VL + 1))
 for plain, m, k, n in cases:
     multiply = skinny_in_python if plain else gemm_skinny
@@ -1917,7 +2028,7 @@ for plain, m, k, n in cases:
     got = expect_fresh(multiply, a, b)
     expect_close(got, want, scale=np.float32(60), inner=k, hint=hint)
 a = normal((TILE[0], 9)).astype(np.float32)
-for name, b in layouts(normal((9, 5 * VL)).astype(np.float32)):
+for name, b in layouts(normal((9, 8 * VL)).astype(np.float32)):
     want = product_spec(a, b).astype(np.float32)
     got = expect_unchanged(gemm_skinny, a, b)
     expect_close(got, want, inner=9, scale=np.float32(40), hint=f"B may be {name}")
@@ -1941,7 +2052,7 @@ points(
         # With AVX2 a row of the tile is one cache line, and B in place is no faster.
         full={"avx512": 1.35},
         half={"avx512": 1.2},
-        hint="B is read where it lies; only its last columns are packed",
+        hint="B is read where it lies, each strip of it by all panels of A before the next",
     )
 )
 

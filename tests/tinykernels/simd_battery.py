@@ -9,17 +9,19 @@ import itertools
 import numpy as np
 
 from tinykernels.simd import gemm as simd
+from tinykernels.simd.packing import aligned_empty
 from tinykernels.simd.vec import VL
 
 SEED = 8
 # Around the tile and the registers: one less, equal, one more; empty; longer than a block of k.
-# Each height of a tile is compiled: there are two.
+# B is read in place for few rows and 8 * VL columns or more. Each height of a tile is compiled:
+# there are three.
 SHAPES = [
     (1, 1, 1),
     (1, 9, 8 * VL + 1),
     (simd.TILE[0] + 1, 5, 2 * VL - 1),
-    (2 * simd.TILE[0], 33, 4 * VL),
-    (16 * simd.TILE[0] + 1, 40, 70),
+    (2 * simd.TILE[0], 33, 8 * VL),
+    (16 * simd.TILE[0] + 1, 40, 9 * VL + 6),
     (simd.TILE[0], 530, 2 * VL + 3),
     (0, 4, 3),
     (1, 0, 4),
@@ -86,18 +88,34 @@ def check_layouts():
     draw = np.random.default_rng(SEED)
     for m in (1, 16 * simd.TILE[0] + 1):  # few rows, in place; many, packed
         a = draw.integers(-9, 10, (m, 21)).astype(np.float32)
-        b = draw.integers(-9, 10, (21, 37)).astype(np.float32)
+        b = draw.integers(-9, 10, (21, 8 * VL + 5)).astype(np.float32)
         want = exact(a, b).astype(np.float32)
         for name, other in layouts(a):
             assert np.array_equal(simd.gemm(other, b), want), f"A: {name}"
         for name, other in layouts(b):
             assert np.array_equal(simd.gemm(a, other), want), f"B: {name}"
-        for name, out in layouts(np.full((m, 37), 7, np.float32)):
+        for name, out in layouts(np.full((m, 8 * VL + 5), 7, np.float32)):
             if out.flags.writeable:
                 around = out.base
                 assert simd.gemm(a, b, out) is out and np.array_equal(out, want), f"out: {name}"
                 if name == "a block":
                     assert np.isnan(around).sum() == around.size - out.size, "beside out"
+
+
+def check_lines():
+    """B in place, wherever in a cache line it begins; what lies around it is not read."""
+    draw = np.random.default_rng(SEED)
+    m, k, n = 2 * simd.TILE[0], 3, 8 * VL
+    a = draw.integers(-9, 10, (m, k)).astype(np.float32)
+    for first in range(16):
+        memory = aligned_empty((k * n + 32,))
+        memory[...] = np.nan
+        b = memory[first : first + k * n].reshape(k, n)
+        b[...] = draw.integers(-9, 10, (k, n))
+        out = np.zeros((m, n + 2), np.float32)
+        got = simd.gemm_skinny(a, b, out[:, 1:-1])
+        assert np.array_equal(got, exact(a, b)), f"B begins {first} floats behind a line"
+        assert not out[:, [0, -1]].any(), "beside out"
 
 
 def check_float64():
@@ -109,16 +127,18 @@ def check_float64():
 
 def check_special_values():
     """NaN and infinity go where the mathematics sends them."""
-    a, b = np.ones((simd.TILE[0], 5), np.float32), np.ones((5, 40), np.float32)
+    a, b = np.ones((2 * simd.TILE[0], 5), np.float32), np.ones((5, 8 * VL + 3), np.float32)
     a[2, 2], b[1, 7] = np.nan, np.inf
-    got = simd.gemm(a, b)
-    assert np.isnan(got[2]).all() and np.isposinf(np.delete(got[:, 7], 2)).all()
-    assert np.isfinite(np.delete(np.delete(got, 2, 0), 7, 1)).all()
+    for product in (simd.gemm, simd.gemm_skinny):
+        got = product(a, b)
+        assert np.isnan(got[2]).all() and np.isposinf(np.delete(got[:, 7], 2)).all()
+        assert np.isfinite(np.delete(np.delete(got, 2, 0), 7, 1)).all()
 
 
 def check_all():
     check_shapes()
     check_layouts()
+    check_lines()
     check_special_values()
 
 

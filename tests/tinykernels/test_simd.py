@@ -22,7 +22,8 @@ AVX2 = "+sse2,+ssse3,+sse4.1,+sse4.2,+avx,+avx2,+fma"
 
 
 @pytest.mark.parametrize(
-    "part", ["check_shapes", "check_layouts", "check_special_values", "check_float64"]
+    "part",
+    ["check_shapes", "check_layouts", "check_lines", "check_special_values", "check_float64"],
 )
 def test_on_this_cpu(part):
     getattr(simd_battery, part)()
@@ -66,8 +67,10 @@ def test_vector_unit_of_a_cpu(features, unit):
 
 def test_every_tile_fits_into_the_registers():
     for rows in range(1, 40):
-        mr, nv = simd.tile_for(rows)
-        assert mr <= rows and mr * nv + nv + 1 <= vec.REGISTERS and nv >= 1
+        for tile_for in (simd.tile_for, simd.packed_tile):
+            mr, nv = tile_for(rows)
+            assert mr <= rows and mr * nv + nv + 1 <= vec.REGISTERS and nv >= 1
+            assert nv <= simd.WIDEST
 
 
 @pytest.mark.parametrize(
@@ -126,7 +129,8 @@ def test_memory_of_panels_is_used_again_when_nobody_sees_it_any_more():
 
 @pytest.mark.parametrize("plain", [True, False])
 def test_panels_of_columns_by_vectors(plain):
-    for width, k in ((8, 3 * vec.VL), (8, 2 * vec.VL + 3), (6, 2 * vec.VL + 1), (5, vec.VL)):
+    pairs = ((8, 3 * vec.VL), (8, 2 * vec.VL + 3), (6, 2 * vec.VL + 1), (5, vec.VL))
+    for width, k in (*pairs, (4, 4 * vec.VL + 5), (16, 2 * vec.VL + 5), (16, 3), (4, vec.VL)):
         x = np.arange(2.0 * width * (k + 2), dtype=np.float32).reshape(2 * width, k + 2)[:, :k]
         want = x.reshape(2, width, k).transpose(0, 2, 1)
         assert np.array_equal(pack_a(x, width, plain=plain), want), (width, k)
@@ -152,8 +156,10 @@ def test_a_kernels_text_reaches_nothing_but_the_vector_calls():
 def test_a_kernel_in_plain_python_gives_the_same_and_looks_at_every_index():
     a = np.arange(35, dtype=np.float32).reshape(5, 7)
     b = np.arange(7 * 41, dtype=np.float32).reshape(7, 41) % 5
+    wide = np.arange(7 * (8 * vec.VL + 5), dtype=np.float32).reshape(7, -1) % 5
     for product in (simd.gemm_blocked, simd.gemm_skinny, simd.gemm):
         assert np.array_equal(vec.in_python(product)(a, b), a @ b)
+        assert np.array_equal(vec.in_python(product)(a, wide), a @ wide)
     x, y = np.ones(vec.VL + 1, np.float32), np.ones(vec.VL + 1, np.float32)
     vec.axpy_vec.py_func(np.float32(2), x, y)
     assert np.array_equal(y, np.full(len(y), 3))

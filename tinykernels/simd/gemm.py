@@ -7,18 +7,18 @@ import numpy as np
 
 from tinykernels.jit import kernel, matmul_registers
 from tinykernels.loops import check_count, check_float_array, check_matmul
-from tinykernels.simd.microkernel import ukernel
+from tinykernels.simd.microkernel import TILE, WIDEST, packed_tile, row_parts, tile_for, ukernel
 from tinykernels.simd.packing import flat_rows, pack_a, pack_b, read_only
-from tinykernels.simd.vec import REGISTERS, VL, in_python
+from tinykernels.simd.vec import VL, in_python
 from tinykernels.vectorized import check_out
 
 __all__ = [
+    "FLOAT",
     "IN_PLACE_ROWS",
     "KC",
     "MC",
     "NC",
     "STAY",
-    "TILE",
     "PackedMatrix",
     "begin",
     "blocked_in_python",
@@ -29,51 +29,15 @@ __all__ = [
     "in_place_kernel",
     "macro_kernel",
     "multiply_panels",
-    "row_parts",
     "skinny_in_python",
     "strip_for",
-    "tile_for",
+    "tile_columns",
 ]
 
 
-# 08_simd: TILE, MC, KC
-TILE = (8, 2) if REGISTERS == 32 else (6, 2)  # rows and vectors that fit into the registers
-
-
+# 08_simd: FLOAT, MC, KC
+FLOAT = np.dtype(np.float32)
 MC, KC, NC = 264, 512, 4096  # rows of A, inner size and columns of B that are packed at a time
-# For so many rows of A a large B is not packed: its rows are read in pieces as wide as a tile,
-# which should be several cache lines. And STAY floats of B stay in the second cache.
-IN_PLACE_ROWS, STAY = 128 if VL == 16 else TILE[0], 128 * 1024
-
-
-def tile_for(rows):
-    """(mr, nv) of the tile for the next rows: TILE's height or less; one register is left over.
-
-    >>> tile_for(1000)[0] == TILE[0]
-    True
-    """
-    mr = min(rows, TILE[0])
-    return mr, min(8, (REGISTERS - 2) // (mr + 1))
-
-
-@kernel
-def strip_for(k, nr):
-    """How many columns of a B of k rows stay in that cache: whole tiles of nr, at least one."""
-    return max(1, STAY // (max(k, 1) * nr)) * nr
-
-
-def row_parts(m, most=10**9):
-    """(first row, rows, mr, nv) for m rows: parts of whole tiles of mr rows, then a lower tile.
-
-    >>> [rows for _, rows, _, _ in row_parts(2 * TILE[0] + 1)] == [2 * TILE[0], 1]
-    True
-    """
-    row = 0
-    while row < m:
-        mr, nv = tile_for(m - row)
-        rows = min(m - row, most) // mr * mr
-        yield row, rows, mr, nv
-        row += rows
 
 
 # 08_simd: macro_kernel
@@ -129,10 +93,8 @@ def begin(a, b, out):
     raises TypeError and ValueError as check_matmul and check_out; TypeError for float64
     """
     m, inner, n = check_matmul(a, b)
-    if a.dtype != np.float32:
-        raise TypeError(
-            f"a and b are {a.dtype}, this kernel multiplies float32: use gemm, or .astype"
-        )
+    if a.dtype != FLOAT:
+        raise TypeError(f"a and b are {a.dtype}, not float32: use gemm, or .astype")
     others = [x for x in (a, b) if isinstance(x, np.ndarray)]
     out = check_out(out, (m, n), *others)
     c = out if flat_rows(out) else np.empty((m, n), np.float32)
@@ -182,18 +144,45 @@ def blocked_in_python(a, b, **blocks):
     return in_python(gemm_blocked)(a, b, **blocks)
 
 
+# 08_simd: IN_PLACE_ROWS, STAY, strip_for
+# For so many rows of A a large B is not packed; STAY floats of B stay in the second cache.
+IN_PLACE_ROWS, STAY = 128 if VL == 16 else TILE[0], 128 * 1024
+
+
+@kernel
+def strip_for(k, nr):
+    """How many tiles of nr columns of a B of k rows stay in that cache; at least one."""
+    return max(1, STAY // (max(k, 1) * nr))
+
+
+@kernel
+def tile_columns(b, ldb, n, nr):
+    """The columns of B at which tiles of nr begin, and n at the end, for n of nr or more.
+
+    The second begins where a cache line does, if rows of B lie whole lines apart: a vector that
+    lies in two lines takes two loads. So the first may be narrow, as the last.
+    """
+    line = 16  # floats
+    first = -(b.ctypes.data // 4) % min(line, nr) if ldb % line == 0 and nr <= 4 * VL else 0
+    start = first - nr if first else 0
+    begins = np.empty(2 + (n - 1 - start) // nr, np.int64)
+    for t in range(len(begins)):
+        begins[t] = min(max(0, start + t * nr), n)
+    return begins
+
+
 # 08_simd: gemm_skinny
 @functools.cache
 def in_place_kernel(mr, nv):
-    """The compiled loops over whole tiles, with B where it lies.
+    """The compiled loops over all tiles of mr rows and nv vectors, with B where it lies.
 
     returns tiles(pa, b, ldb, c, ic, ldc, n), which adds the product to c:
 
-        c[ic + i * ldc + j] += sum over p of A[i, p] * b[ldb * p + j]    for j < n - n % nr
+        c[ic + i * ldc + j] += sum over p of A[i, p] * b[ldb * p + j]    for j < n
 
         pa     : (m / mr, k, mr), as pack_a makes it; m is a multiple of mr
-        b, ldb : the floats of B, and how many from a row to the next
-        n      : columns of B; nr = nv * VL
+        b, ldb : the floats of B, and how many from a row to the next; nothing behind them is read
+        n      : columns of B, at least nr = nv * VL
         the others as in macro_kernel
     """
     tile, nr = ukernel(mr, nv), nv * VL
@@ -201,11 +190,23 @@ def in_place_kernel(mr, nv):
     @kernel
     def tiles(pa, b, ldb, c, ic, ldc, n):
         count, k, _ = pa.shape
-        whole, strip = n - n % nr, strip_for(k, nr)
-        for first in range(0, whole, strip):
+        begins, strip = tile_columns(b, ldb, n, nr), strip_for(k, nr)
+        edge = np.empty(mr * nr, np.float32)
+        number = len(begins) - 1
+        for first in range(0, number, strip):
             for q in range(count):
-                for j in range(first, min(first + strip, whole), nr):
-                    tile(pa[q], b[j:], ldb, k, c, ic + q * mr * ldc + j, ldc)
+                for t in range(first, min(first + strip, number)):
+                    j, width = begins[t], begins[t + 1] - begins[t]
+                    place = ic + q * mr * ldc + j
+                    target, start, ld, at = c, place, ldc, j
+                    if width < nr:
+                        edge[:] = np.float32(0)
+                        target, start, ld, at = edge, 0, nr, min(j, n - nr)
+                    tile(pa[q], b[at:], ldb, k, target, start, ld)
+                    if width < nr:
+                        for r in range(mr):
+                            for s in range(width):
+                                c[place + r * ldc + s] += edge[r * nr + j - at + s]
 
     return tiles
 
@@ -224,16 +225,13 @@ def gemm_skinny(a, b, out=None):
     array([[3., 3.]], dtype=float32)
     """
     m, _, n, out, c = begin(a, b, out)
-    b = b if flat_rows(b) else np.array(b, order="C")
-    b_memory, ldb = flat_rows(b)
-    c_memory, ldc = flat_rows(c)
-    for row, rows, mr, nv in row_parts(m):
-        nr = nv * VL
-        pa, whole = pack_a(a[row : row + rows], mr), n - n % nr
-        in_place_kernel(mr, nv)(pa, read_only(b_memory), ldb, c_memory, row * ldc, ldc, n)
-        if whole < n:
-            pb = pack_b(b[:, whole:], nr)
-            macro_kernel(mr, nv)(pa, pb, c_memory, row * ldc + whole, ldc, rows, n - whole)
+    if n < WIDEST * VL:  # a tile would reach over the end of a row
+        return gemm_blocked(a, b, out)
+    lines, ldb = flat_rows(b) or flat_rows(np.array(b, order="C"))
+    lines, (memory, ldc) = read_only(lines), flat_rows(c)
+    for row, rows, mr, nv in row_parts(m, tile_for):
+        pa = pack_a(a[row : row + rows], mr)
+        in_place_kernel(mr, nv)(pa, lines, ldb, memory, row * ldc, ldc, n)
     return finish(out, c)
 
 
@@ -251,7 +249,7 @@ class PackedMatrix:
     array([[2., 2., 2.]], dtype=float32)
     """
 
-    ndim, dtype = 2, np.dtype(np.float32)
+    ndim, dtype = 2, FLOAT
 
     def __init__(self, b):
         check_float_array("b", b, dtype=self.dtype, ndim=2)
@@ -265,9 +263,9 @@ class PackedMatrix:
         m, k, n, out, c = begin(a, self, out)
         memory, ldc = flat_rows(c)
         for block, p in zip(self._blocks, range(0, k, self._kc)):
-            for row, rows, mr, _ in row_parts(m, MC):
+            for row, rows, mr, nv in row_parts(m, packed_tile, MC):
                 pa = pack_a(a[row : row + rows, p : p + self._kc], mr)
-                macro_kernel(mr, TILE[1])(pa, block, memory, row * ldc, ldc, rows, n)
+                macro_kernel(mr, nv)(pa, block, memory, row * ldc, ldc, rows, n)
         return finish(out, c)
 
 
@@ -291,7 +289,12 @@ def gemm(a, b, out=None):
         return b.product(a, out)
     if isinstance(a, np.ndarray) and a.dtype == np.float64:
         return matmul_registers(a, b, out)
-    m, inner, n = check_matmul(a, b)
-    if flat_rows(b) and (m < TILE[0] or (m <= IN_PLACE_ROWS and inner * n > STAY)):
-        return gemm_skinny(a, b, out)
-    return gemm_blocked(a, b, out, MC, KC, NC)
+    return gemm_skinny(a, b, out) if _in_place(a, b) else gemm_blocked(a, b, out)
+
+
+def _in_place(a, b):
+    """Whether B is read where it lies; what is no matrix is refused by the kernel that packs."""
+    if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.ndim == b.ndim == 2):
+        return False
+    few = len(a) < TILE[0] or (len(a) <= IN_PLACE_ROWS and b.size > STAY)
+    return few and b.strides[1] == b.itemsize

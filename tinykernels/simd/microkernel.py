@@ -9,9 +9,14 @@ from tinykernels.jit import kernel
 from tinykernels.simd.vec import REGISTERS, VL, in_python, vadd, vbcast, vfma, vload, vstore, vzero
 
 __all__ = [
+    "TILE",
+    "WIDEST",
     "compile_source",
     "multiply_2x2",
     "multiply_tile",
+    "packed_tile",
+    "row_parts",
+    "tile_for",
     "ukernel",
     "ukernel_2x2",
     "ukernel_source",
@@ -129,3 +134,39 @@ def multiply_tile(mr, nv, pa, pb, out, row=0, column=0, times=1, plain=False):
     for _ in range(times):
         tile(pa, pb, pb.shape[1], len(pa), out, row * ldc + column, ldc)
     return out
+
+
+# 08_simd: TILE, WIDEST, packed_tile
+TILE = (8, 2) if REGISTERS == 32 else (6, 2)  # rows and vectors that fit into the registers
+WIDEST = 8  # vectors in a row of a tile for few rows
+
+
+def packed_tile(rows):
+    """(mr, nv) of the tile for the next rows where B is packed for TILE."""
+    return min(rows, TILE[0]), TILE[1]
+
+
+def tile_for(rows):
+    """(mr, nv) of the tile for the next rows where B is read in place.
+
+    It is as high as can be, so that B is read seldom; one register is left over.
+
+    >>> tile_for(3)[0]
+    3
+    """
+    mr = min(rows, 16 if VL == 16 and rows >= 16 else TILE[0])
+    return mr, min(WIDEST, (REGISTERS - 2) // (mr + 1))
+
+
+def row_parts(m, tile, most=10**9):
+    """(first row, rows, mr, nv) for m rows: parts of whole tiles of mr rows, then a lower tile.
+
+    >>> [rows for _, rows, _, _ in row_parts(2 * TILE[0] + 1, packed_tile)] == [2 * TILE[0], 1]
+    True
+    """
+    row = 0
+    while row < m:
+        mr, nv = tile(m - row)
+        rows = min(m - row, most) // mr * mr
+        yield row, rows, mr, nv
+        row += rows

@@ -14,11 +14,14 @@ from tinykernels.simd.vec import VL, compiles, in_python, vload, vstore
 __all__ = [
     "aligned_empty",
     "flat_rows",
+    "four_rows",
     "pack_a",
     "pack_b",
     "panels_from_columns",
     "panels_from_rows",
     "read_only",
+    "turn_4_columns",
+    "turn_16_columns",
     "turn_columns",
     "vzip_high",
     "vzip_low",
@@ -45,9 +48,11 @@ def aligned_empty(shape):
     """
     size = math.prod(shape)
     kept = _kept.__dict__.setdefault("rooms", [])
-    fitting = (pair for pair in kept if size <= len(pair[0]) - 15 <= 2 * size)
-    room, start = next((pair for pair in fitting if _references(pair) == _UNUSED), (None, 0))
-    if room is None:
+    for pair in kept:
+        if size <= len(pair[0]) - 15 <= 2 * size and _references(pair) == _UNUSED:
+            room, start = pair
+            break
+    else:
         room = np.empty(size + 15, np.float32)
         start = -(room.ctypes.data // 4) % 16
         if size <= 1 << 21:
@@ -60,9 +65,10 @@ def flat_rows(x):
 
     x : a float32 matrix; memory is a view of it
     """
-    if not x.flags.aligned:
+    flags = x.flags
+    if not flags.aligned:
         return None
-    if x.flags.c_contiguous:
+    if flags.c_contiguous:
         return x.reshape(-1), x.shape[1]
     (rows, columns), (row, column) = x.shape, x.strides
     if column != 4 or row % 4 or row < 4 * columns:
@@ -74,7 +80,7 @@ def flat_rows(x):
 
 def read_only(memory):
     """The view, for reading: Numba compiles one form of a kernel for all inputs."""
-    memory.flags.writeable = False
+    memory.setflags(write=False)
     return memory
 
 
@@ -121,10 +127,14 @@ def turn_columns(x, start, ld, panel):
 
         panel[p, s] = x[start + ld * s + p]
 
-    It begins only panels that it can do: as wide as eight floats, or narrower by up to three where
-    a register holds eight.
+    It begins only panels that it can do: as wide as 8 floats, or narrower by up to 3 where a
+    register holds 8; as wide as 4 or 16 where it holds 16.
     """
     k, width = panel.shape
+    if VL == 16 and width == 4:
+        return turn_4_columns(x, start, ld, panel)
+    if VL == 16 and width == 16:
+        return turn_16_columns(x, start, ld, panel)
     if width != 8 and (VL != 8 or not 4 < width < 8):
         return 0
     # A row of a narrower panel is stored with floats too many; the next row comes over them.
@@ -139,6 +149,43 @@ def turn_columns(x, start, ld, panel):
         for r in range(8):
             vstore(panel, p * width + r * step, rows[r])
     return (stop + VL - 1) // VL * VL
+
+
+@kernel
+def four_rows(x, i, ld):
+    """A vector of each of four rows that lie ld floats apart, from the i-th float on."""
+    return vload(x, i), vload(x, i + ld), vload(x, i + 2 * ld), vload(x, i + 3 * ld)
+
+
+@kernel
+def turn_4_columns(x, start, ld, panel):
+    """turn_columns for 4 columns, 32 rows of the panel at a time."""
+    stop = len(panel) - len(panel) % (2 * VL)
+    for p in range(0, stop, 2 * VL):
+        a, b, c, d = four_rows(x, start + p, ld)
+        e, f, g, h = four_rows(x, start + p + VL, ld)
+        a, b, e, f, c, d, g, h = zip_halves((a, b, e, f, c, d, g, h))
+        rows = zip_halves((a, b, c, d, e, f, g, h))
+        for r in range(8):
+            vstore(panel, 4 * p + r * VL, rows[r])
+    return stop
+
+
+@kernel
+def turn_16_columns(x, start, ld, panel):
+    """turn_columns for 16 columns: four rounds of zips, each of them in two parts."""
+    stop = len(panel) - len(panel) % VL
+    for p in range(0, stop, VL):
+        i = start + p
+        a, b = four_rows(x, i, ld), four_rows(x, i + 4 * ld, ld)
+        c, d = four_rows(x, i + 8 * ld, ld), four_rows(x, i + 12 * ld, ld)
+        for _ in range(4):
+            upper, lower = zip_halves(a + c), zip_halves(b + d)
+            a, b, c, d = upper[:4], upper[4:], lower[:4], lower[4:]
+        rows = a + b + c + d
+        for r in range(16):
+            vstore(panel, 16 * p + r * VL, rows[r])
+    return stop
 
 
 # 08_simd: pack

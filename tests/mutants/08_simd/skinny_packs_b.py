@@ -11,26 +11,34 @@ def in_place_kernel(mr, nv):
     @kernel
     def tiles(pa, b, ldb, c, ic, ldc, n):
         count, k, _ = pa.shape
-        whole, strip = (n - n % nr, strip_for(k, nr))
-        for first in range(0, whole, strip):
+        begins, strip = (tile_columns(b, ldb, n, nr), strip_for(k, nr))
+        edge = np.empty(mr * nr, np.float32)
+        number = len(begins) - 1
+        for first in range(0, number, strip):
             for q in range(count):
-                for j in range(first, min(first + strip, whole), nr):
-                    tile(pa[q], b[j:], ldb, k, c, ic + q * mr * ldc + j, ldc)
+                for t in range(first, min(first + strip, number)):
+                    j, width = (begins[t], begins[t + 1] - begins[t])
+                    place = ic + q * mr * ldc + j
+                    target, start, ld, at = (c, place, ldc, j)
+                    if width < nr:
+                        edge[:] = np.float32(0)
+                        target, start, ld, at = (edge, 0, nr, min(j, n - nr))
+                    tile(pa[q], b[at:], ldb, k, target, start, ld)
+                    if width < nr:
+                        for r in range(mr):
+                            for s in range(width):
+                                c[place + r * ldc + s] += edge[r * nr + j - at + s]
     return tiles
 
 def gemm_skinny(a, b, out=None):
     m, _, n, out, c = begin(a, b, out)
-    b = b if flat_rows(b) else np.array(b, order='C')
-    b_memory, ldb = flat_rows(b)
-    c_memory, ldc = flat_rows(c)
-    return gemm_blocked(a, b, out)
-    for row, rows, mr, nv in row_parts(m):
-        nr = nv * VL
-        pa, whole = (pack_a(a[row:row + rows], mr), n - n % nr)
-        in_place_kernel(mr, nv)(pa, read_only(b_memory), ldb, c_memory, row * ldc, ldc, n)
-        if whole < n:
-            pb = pack_b(b[:, whole:], nr)
-            macro_kernel(mr, nv)(pa, pb, c_memory, row * ldc + whole, ldc, rows, n - whole)
+    if n:
+        return gemm_blocked(a, b, out)
+    lines, ldb = flat_rows(b) or flat_rows(np.array(b, order='C'))
+    lines, (memory, ldc) = (read_only(lines), flat_rows(c))
+    for row, rows, mr, nv in row_parts(m, tile_for):
+        pa = pack_a(a[row:row + rows], mr)
+        in_place_kernel(mr, nv)(pa, lines, ldb, memory, row * ldc, ldc, n)
     return finish(out, c)
 
 def skinny_in_python(a, b):
@@ -50,9 +58,9 @@ class PackedMatrix:
         m, k, n, out, c = begin(a, self, out)
         memory, ldc = flat_rows(c)
         for block, p in zip(self._blocks, range(0, k, self._kc)):
-            for row, rows, mr, _ in row_parts(m, MC):
+            for row, rows, mr, nv in row_parts(m, packed_tile, MC):
                 pa = pack_a(a[row:row + rows, p:p + self._kc], mr)
-                macro_kernel(mr, TILE[1])(pa, block, memory, row * ldc, ldc, rows, n)
+                macro_kernel(mr, nv)(pa, block, memory, row * ldc, ldc, rows, n)
         return finish(out, c)
 
 def gemm(a, b, out=None):
@@ -60,8 +68,11 @@ def gemm(a, b, out=None):
         return b.product(a, out)
     if isinstance(a, np.ndarray) and a.dtype == np.float64:
         return matmul_registers(a, b, out)
-    m, inner, n = check_matmul(a, b)
-    if flat_rows(b) and (m < TILE[0] or (m <= IN_PLACE_ROWS and inner * n > STAY)):
-        return gemm_skinny(a, b, out)
-    return gemm_blocked(a, b, out, MC, KC, NC)
+    return gemm_skinny(a, b, out) if _in_place(a, b) else gemm_blocked(a, b, out)
+
+def _in_place(a, b):
+    if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and (a.ndim == b.ndim == 2)):
+        return False
+    few = len(a) < TILE[0] or (len(a) <= IN_PLACE_ROWS and b.size > STAY)
+    return few and b.strides[1] == b.itemsize
 """

@@ -1,0 +1,78 @@
+"""Only the first panel of A."""
+
+EXERCISE = "gemm_skinny"
+FAILS_IN = "gemm_skinny-hidden"
+PHRASE = "any number of rows"
+SOURCE = """\
+@functools.cache
+def in_place_kernel(mr, nv):
+    tile, nr = (ukernel(mr, nv), nv * VL)
+
+    @kernel
+    def tiles(pa, b, ldb, c, ic, ldc, n):
+        count, k, _ = pa.shape
+        begins, strip = (tile_columns(b, ldb, n, nr), strip_for(k, nr))
+        edge = np.empty(mr * nr, np.float32)
+        number = len(begins) - 1
+        for first in range(0, number, strip):
+            for q in range(min(count, 1)):
+                for t in range(first, min(first + strip, number)):
+                    j, width = (begins[t], begins[t + 1] - begins[t])
+                    place = ic + q * mr * ldc + j
+                    target, start, ld, at = (c, place, ldc, j)
+                    if width < nr:
+                        edge[:] = np.float32(0)
+                        target, start, ld, at = (edge, 0, nr, min(j, n - nr))
+                    tile(pa[q], b[at:], ldb, k, target, start, ld)
+                    if width < nr:
+                        for r in range(mr):
+                            for s in range(width):
+                                c[place + r * ldc + s] += edge[r * nr + j - at + s]
+    return tiles
+
+def gemm_skinny(a, b, out=None):
+    m, _, n, out, c = begin(a, b, out)
+    if n < WIDEST * VL:
+        return gemm_blocked(a, b, out)
+    lines, ldb = flat_rows(b) or flat_rows(np.array(b, order='C'))
+    lines, (memory, ldc) = (read_only(lines), flat_rows(c))
+    for row, rows, mr, nv in row_parts(m, tile_for):
+        pa = pack_a(a[row:row + rows], mr)
+        in_place_kernel(mr, nv)(pa, lines, ldb, memory, row * ldc, ldc, n)
+    return finish(out, c)
+
+def skinny_in_python(a, b):
+    return in_python(gemm_skinny)(a, b)
+
+class PackedMatrix:
+    ndim, dtype = (2, np.dtype(np.float32))
+
+    def __init__(self, b):
+        check_float_array('b', b, dtype=self.dtype, ndim=2)
+        self.shape = b.shape
+        parts = max(1, round(len(b) / KC))
+        kc = self._kc = max(1, -(-len(b) // parts))
+        self._blocks = [pack_b(b[p:p + kc], TILE[1] * VL) for p in range(0, len(b), kc)]
+
+    def product(self, a, out=None):
+        m, k, n, out, c = begin(a, self, out)
+        memory, ldc = flat_rows(c)
+        for block, p in zip(self._blocks, range(0, k, self._kc)):
+            for row, rows, mr, nv in row_parts(m, packed_tile, MC):
+                pa = pack_a(a[row:row + rows, p:p + self._kc], mr)
+                macro_kernel(mr, nv)(pa, block, memory, row * ldc, ldc, rows, n)
+        return finish(out, c)
+
+def gemm(a, b, out=None):
+    if isinstance(b, PackedMatrix):
+        return b.product(a, out)
+    if isinstance(a, np.ndarray) and a.dtype == np.float64:
+        return matmul_registers(a, b, out)
+    return gemm_skinny(a, b, out) if _in_place(a, b) else gemm_blocked(a, b, out)
+
+def _in_place(a, b):
+    if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and (a.ndim == b.ndim == 2)):
+        return False
+    few = len(a) < TILE[0] or (len(a) <= IN_PLACE_ROWS and b.size > STAY)
+    return few and b.strides[1] == b.itemsize
+"""
