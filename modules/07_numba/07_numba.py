@@ -773,7 +773,7 @@ y, x, alpha = ramp(7, seed=1), ramp(7), np.float32(-1.5)
 wanted = axpy_spec(y, x, alpha, 2, 6)
 got = result_of(axpy_range.py_func, y, x, alpha, 2, 6, place=0)
 expect_close(got, wanted, inner=2, scale=8, hint="right values first")
-y, x, alphas = np.ones(5, np.float32), np.ones((1, 5), np.float32), np.float32([1e30, -1e30])
+x, y, alphas = np.ones((1, 5), np.float32), np.ones(5, np.float32), np.float32([1e30, -1e30])
 wanted = np.array([1, 0, 0, 0, 1], np.float32)  # 1 is lost in 1e30; the factors add up to 0
 got = result_of(axpy_chain, y, x, alphas, 1, 4, place=0)
 hint = "axpy_chain stays as it is: one axpy_range for each factor, in their order"
