@@ -151,7 +151,9 @@ def _grade_collect(parser: argparse.ArgumentParser) -> None:
         help="whose a hand-in is: FOUND as listed, ID as in roster.csv, or - for nobody's",
     )
     parser.add_argument(
-        "--handed-in", metavar="TIME", help="when, with zone, where the platform does not say"
+        "--handed-in",
+        metavar="TIME",
+        help="when it came, with zone; with --as FOUND=ID of those alone",
     )
     parser.add_argument("--dry-run", action="store_true", help="only show what would be collected")
     _class(parser)

@@ -157,6 +157,14 @@ def test_a_stranger_waits_and_is_settled_by_as(room, tmp_path, capsys):
     assert tree(room) == before
 
 
+def test_a_time_beside_as_is_the_time_of_what_it_names(room, tmp_path):
+    files = {f"{who}_7_01_areas.ipynb": notebook(text=who) for who in ("ada_501", "cote_502")}
+    words = ["--as", "cote_502=u2", "--handed-in", "2030-01-01T12:00:00Z", "--class", "class"]
+    assert main(["grade", "collect", download(tmp_path, files), *words]) == 0
+    times = {p.parent.parent.name for p in (room / "submitted").rglob("timestamp.txt")}
+    assert times == {"u2"}
+
+
 def test_a_stranger_can_be_set_aside(room, tmp_path, capsys):
     source = download(tmp_path, {"test_9_7_01_areas.ipynb": notebook()})
     assert main(["grade", "collect", source, "--class", "class", "--as", "test_9=-"]) == 0
@@ -206,6 +214,8 @@ def test_the_course_of_the_class_is_taken_wherever_one_stands(room, tmp_path, mo
         ["download.zip", "--as", "x=nobody"],
         ["download.zip", "--as", "u1", "--as", "u2"],
         ["--as", "u1"],
+        ["two.zip", "--as", "u1"],
+        ["two.zip", "--handed-in", "2030-01-01T12:00:00Z"],
         ["download.zip", "--module", "9"],
         ["download.zip", "--handed-in", "noon"],
         ["download.zip", "--handed-in", "2030-01-01T12:00:00"],
@@ -215,7 +225,8 @@ def test_the_course_of_the_class_is_taken_wherever_one_stands(room, tmp_path, mo
 )
 def test_wrong_usage_is_two(room, tmp_path, capsys, words):
     download(tmp_path, {"brookada_501_7_01_areas.ipynb": notebook()})
-    put(tmp_path, {"notes.txt": b"x"})
+    two = {f"{who}_7_01_areas.ipynb": notebook(text=who) for who in ("ada_501", "cote_502")}
+    put(tmp_path, {"notes.txt": b"x", "two.zip": zipped(two)})
     before = tree(room)
     assert main(["grade", "collect", *words, "--class", "class"]) == 2
     assert capsys.readouterr().err.startswith("tito: ")

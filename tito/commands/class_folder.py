@@ -108,6 +108,7 @@ def _source(args: argparse.Namespace, classroom: Classroom) -> Path | None:
 
 def _collector(args: argparse.Namespace, classroom: Classroom) -> Collector:
     from tito.grading.collect import Collector
+    from tito.grading.collect.matching import same
 
     course = course_of(classroom, args.course)
     modules = wanted_modules(course)
@@ -120,7 +121,9 @@ def _collector(args: argparse.Namespace, classroom: Classroom) -> Collector:
         if only is None:
             raise UsageError(f"{args.module} is no module of the course", path=course.root)
     handed_in = _time(args.handed_in) if args.handed_in else None
-    return Collector(classroom, modules, only, handed_in, args.dry_run, _said(args, classroom))
+    named = frozenset(same(found) for found in _pairs(args)) or None
+    said = _said(args, classroom)
+    return Collector(classroom, modules, only, handed_in, args.dry_run, said, named)
 
 
 def _time(text: str) -> datetime:

@@ -22,6 +22,7 @@ from tests.grading.collect.sample import (
     tree,
     zipped,
 )
+from tito.errors import UsageError
 from tito.grading.classroom import Classroom
 from tito.grading.collect import Collector, collect_again, inbox, sources
 from tito.grading.collect.showing import closing, table, to_json
@@ -192,6 +193,46 @@ def test_a_time_that_a_person_gives(tmp_path, room):
     found = run(room, source, handed_in=AT_DUE)
     assert row(found, "u1").late == "in time" and row(found, "u1").state == "unchanged"
     assert room.submitted_at("u1", "01_areas") == AT_DUE
+
+
+OF_TWO = {
+    "brookada_LATE_501_7_01_areas.ipynb": notebook(text="ada"),
+    "coteemile_LATE_502_8_01_areas.ipynb": notebook(text="cote"),
+}
+TIME = AT_DUE + timedelta(days=3)
+
+
+def test_a_time_holds_for_those_alone_whom_as_names(tmp_path, room):
+    source = zip_file(tmp_path, OF_TWO)
+    named = {"said": {"coteemile_502": "u2"}, "handed_in_of": frozenset({"coteemile_502"})}
+    found = run(room, source, handed_in=TIME, **named)
+    assert row(found, "u2").late == "3 d late"
+    assert room.submitted_at("u1", "01_areas") == AT_DUE + timedelta(seconds=1)
+
+
+def test_a_time_for_a_whole_class_is_refused_before_anything_is_written(tmp_path, room):
+    before = tree(room.root)
+    with pytest.raises(UsageError, match="those of 2") as error:
+        run(room, zip_file(tmp_path, OF_TWO), handed_in=TIME)
+    assert '--as "FOUND=ID"' in str(error.value) and "download.zip" in str(error.value)
+    assert tree(room.root) == before
+
+
+def test_a_time_for_several_strangers_in_the_inbox_is_refused(tmp_path, room):
+    files = {f"x{n}_{n}_7_01_areas.ipynb": notebook(text=str(n)) for n in range(2)}
+    run(room, zip_file(tmp_path, files))
+    with pytest.raises(UsageError, match="those of 2"):
+        collect_again(Collector(Classroom.open(room.root), [AREAS], AREAS, TIME))
+
+
+def test_a_class_is_not_filed_as_one_students_hand_in(tmp_path, room):
+    before = tree(room.root)
+    with pytest.raises(UsageError, match="2 people") as error:
+        run(room, zip_file(tmp_path, OF_TWO), whose="u1")
+    assert '"FOUND=u1"' in str(error.value)
+    assert tree(room.root) == before
+    own = {"01_areas.ipynb": notebook(), "old.ipynb": notebook(text="old", marked=False)}
+    assert row(run(room, zip_file(tmp_path, own), whose="u1"), "u1").state == "new"
 
 
 # -- folders, names, modules

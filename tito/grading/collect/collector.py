@@ -15,7 +15,7 @@ from tito.grading.collect import inbox, lateness
 from tito.grading.collect.choosing import Choice, Wanted
 from tito.grading.collect.dividing import Divider, Part
 from tito.grading.collect.inbox import Contents, Record
-from tito.grading.collect.matching import Match, Matcher, read_matches
+from tito.grading.collect.matching import Match, Matcher, read_matches, same
 from tito.grading.collect.names import safe_name
 from tito.grading.collect.platforms import NBGRADER
 from tito.grading.collect.rows import ASIDE, NEW, NEWER, UNCHANGED, UNMATCHED, Row
@@ -36,7 +36,8 @@ class Collector:
     """Takes hand-ins into a class folder. Whoever writes holds the classroom's lock.
 
     modules : of the course; `only` is the one asked for
-    handed_in : the time of everything whose platform gives none
+    handed_in : the time of what is called as in `handed_in_of` (None: of everything), where the
+        platform gives none
     said : whose hand-ins are, by a person's word: found -> Student.id or "-"
     """
 
@@ -46,6 +47,7 @@ class Collector:
     handed_in: datetime | None = None
     dry_run: bool = False
     said: dict[str, str] = field(default_factory=dict)
+    handed_in_of: frozenset[str] | None = None
 
     def __post_init__(self) -> None:
         roster = self.classroom.roster()
@@ -134,10 +136,14 @@ class Collector:
     def _time(self, unit: Unit, choice: Choice) -> tuple[datetime | None, str]:
         if at := unit.claim.at or _nbgraders_time(unit, choice):
             return at, lateness.PLATFORM
-        if self.handed_in is not None:
+        if self.handed_in is not None and self._is_meant(unit.claim.found):
             return self.handed_in, lateness.YOU
         # A download of Canvas has the time of the download.
         return (None, "") if unit.claim.canvas_id else (unit.saved, lateness.FROM_FILE)
+
+    def _is_meant(self, found: str) -> bool:
+        """Whether the time that a person gave is this hand-in's."""
+        return self.handed_in_of is None or same(found) in self.handed_in_of
 
     # -- where it is kept
 
