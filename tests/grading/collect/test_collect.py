@@ -427,6 +427,71 @@ def test_a_later_hand_in_that_cannot_be_read_leaves_the_earlier_and_is_told(tmp_
     assert any("later hand-in" in r for r in row(found, "u1").remarks)
 
 
+TORN = notebook(text="torn")[:-20]
+
+
+def good_then_torn(tmp_path, room):
+    """Uploads of Canvas: the newer one was torn on its way."""
+    run(room, zip_file(tmp_path, {"ada_501_7_01_areas.ipynb": notebook(text="good")}))
+    return run(room, zip_file(tmp_path, {"ada_501_8_01_areas-1.ipynb": TORN}))
+
+
+def test_a_torn_upload_does_not_take_away_what_was_handed_in_before(tmp_path, room):
+    found = good_then_torn(tmp_path, room)
+    assert b"good" in submitted(room, "u1")
+    one = row(found, "u1")
+    assert one.state == "unchanged" and one.waits
+    assert any("cannot be graded" in r and "this one counts" in r for r in one.remarks)
+    assert "rename what should not in inbox/01_areas/u1" in closing(found)
+    status, why = inbox.trouble(inbox.records(room.inbox("01_areas", "u1")))
+    assert status == "broken" and "the earlier hand-in counts" in why and "begin with _" in why
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_torn_upload_that_is_older_is_no_trouble(tmp_path, room, order):
+    uploads = {"ada_501_7_01_areas.ipynb": TORN, "ada_501_8_01_areas-1.ipynb": notebook(text="new")}
+    for number in order:
+        found = run(room, zip_file(tmp_path, dict([[*uploads.items()][number]])))
+    assert b"new" in submitted(room, "u1") and not row(found, "u1").waits
+    assert inbox.trouble(inbox.records(room.inbox("01_areas", "u1"))) is None
+
+
+def test_two_torn_uploads_are_broken(tmp_path, room):
+    for number in range(2):
+        name = f"ada_501_{number}_01_areas-{number}.ipynb"
+        found = run(room, zip_file(tmp_path, {name: TORN + b" " * number}))
+    assert row(found, "u1").state == "broken"
+
+
+def set_aside(room, number):
+    record = inbox.records(room.inbox("01_areas", "u1"))[number]
+    record.folder.rename(record.folder.with_name("_" + record.folder.name))
+
+
+def test_a_person_decides_that_another_hand_in_counts(tmp_path, room):
+    good_then_torn(tmp_path, room)
+    set_aside(room, 0)
+    found = collect_again(Collector(Classroom.open(room.root), [AREAS], AREAS))
+    assert row(found, "u1").state == "broken" and submitted(room, "u1") == TORN
+    assert "1 hand-in set aside" in row(found, "u1").remarks
+    again = run(room, zip_file(tmp_path, {"ada_501_7_01_areas.ipynb": notebook(text="good")}))
+    assert row(again, "u1").state == "broken"  # collected again, it stays aside
+    set_aside(room, 0)
+    found = collect_again(Collector(Classroom.open(room.root), [AREAS], AREAS))
+    assert row(found, "u1").why == "all of it was set aside" and submitted(room, "u1") is None
+
+
+def test_a_hand_in_of_nobody_that_was_set_aside_stays_so(tmp_path, room):
+    source = zip_file(tmp_path, {"who_9_7_01_areas.ipynb": notebook()})
+    run(room, source)
+    [kept] = (room.unmatched / "who_9").iterdir()
+    kept.rename(kept.with_name("_" + kept.name))
+    assert row(run(room, source), "who_9").state == "set aside"
+    assert collect_again(Collector(Classroom.open(room.root), [AREAS])).rows == []
+    run(room, source, said={"who_9": "u3"})
+    assert submitted(room, "u3") == notebook()
+
+
 def test_a_call_that_was_ended_in_the_middle_is_made_good(tmp_path, room, monkeypatch):
     source = put(tmp_path / "a", {"u1/01_areas.ipynb": notebook(text="one")})
     os.utime(source / "u1" / "01_areas.ipynb", (1_700_000_000,) * 2)

@@ -50,7 +50,7 @@ def collect(
 def collect_again(collector: Collector) -> Collection:
     """Look again at what is kept as nobody's: matches.csv or the roster may say more by now."""
     folders = sorted(collector.classroom.unmatched.glob("*"))
-    kept = [record for folder in folders for record in inbox.records(folder)]
+    kept = [r for folder in folders for r in inbox.counting(inbox.records(folder))]
     units = [_unit_of(record) for record in kept]
     _refuse_time_of_several(collector, units)
     for unit, record in zip(units, kept):

@@ -162,6 +162,8 @@ class Collector:
 
     def _repeat(self, known: Record, record: Record) -> None:
         """The same hand-in again: only a time that a person gives is news."""
+        if known.set_aside:
+            return
         if record.time_from == lateness.YOU and known.handed_in != record.handed_in:
             known.handed_in, known.time_from = record.handed_in, lateness.YOU
             if not self.dry_run:
@@ -181,14 +183,15 @@ class Collector:
 
     def _keep_aside(self, record: Record, contents: Contents, match: Match, why: str) -> None:
         """Nobody's yet, or of no module yet."""
-        state = ASIDE if match.aside else UNMATCHED
+        folder = self._aside(record.found)
+        same = next((r for r in inbox.records(folder) if r.key == record.key), None)
+        settled = same is not None and same.set_aside
+        state = ASIDE if match.aside or settled else UNMATCHED
         why = match.why or why
         self._of_nobody.append(_row(state, record, match.student, why))
         record.status, record.problem = state, why
-        if self.dry_run:
+        if self.dry_run or settled:
             return
-        folder = self._aside(record.found)
-        same = next((r for r in inbox.records(folder) if r.key == record.key), None)
         if same is None:
             inbox.keep(record, contents, folder)
         elif (same.status, same.problem, same.student) != (state, why, record.student):
@@ -208,12 +211,16 @@ class Collector:
     def _finish(self, student: Student, module: str) -> Row:
         place = self._place(student.id, module)
         due = self.settings.due(module, student.id)
-        if not place.history:
+        counting = inbox.counting(place.history)
+        if not counting:
             late = "overdue" if due is not None and self.now > due else ""
-            return Row(MISSING, module, student, late=late, why="nothing was handed in")
+            why = "all of it was set aside" if place.history else "nothing was handed in"
+            self._withdraw(student, module, place)
+            return Row(MISSING, module, student, late=late, why=why)
         best = inbox.newest(place.history)
         if best is None:
-            last = place.history[-1]
+            self._withdraw(student, module, place)
+            last = counting[-1]
             row = _row(last.status, last, student, last.problem)
             told = f"{row.why} {row.remarks}"
             row.remarks += [t for t in last.left_out[:3] if t.partition(":")[0] not in told]
@@ -223,8 +230,20 @@ class Collector:
             self._submit(best, at, place)
         row = _row(place.state(best), best, student, best.problem)
         row.late = lateness.told(at, due)
+        newer = inbox.newer_in_trouble(place.history, best)
+        row.newer_broken = any(r.status == BROKEN for r in newer) and best.status != BROKEN
         row.remarks = [*([remark] if remark else []), *row.remarks, *place.others(best)]
         return row
+
+    def _withdraw(self, student: Student, module: str, place: _Place) -> None:
+        """What a person has set aside, where nothing else counts: graded no more."""
+        target = self.classroom.submitted(student.id, module)
+        if self.dry_run or not target.is_file():
+            return
+        digest = hashlib.sha256(target.read_bytes()).hexdigest()
+        if digest in {inbox.notebook_digest(r) for r in place.history if r.set_aside}:
+            target.unlink()
+            (target.parent / TIMESTAMP).unlink(missing_ok=True)
 
     def _submit(self, record: Record, at: datetime | None, place: _Place) -> None:
         """The newest hand-in to nbgrader's submitted/, with its time."""
@@ -255,12 +274,13 @@ class _Place:
 
     def others(self, best: Record) -> list[str]:
         """Remarks on the hand-ins that do not count."""
-        at = next(i for i, r in enumerate(self.history) if r is best)
-        later = [r for r in self.history[at + 1 :] if r.notebook is None]
-        remarks = [f"a later hand-in cannot be graded: {r.problem}" for r in later]
-        others = len(self.history) - 1 - len(later)
+        later = inbox.newer_in_trouble(self.history, best)
+        remarks = [f"a later hand-in cannot be graded: {r.problem}; this one counts" for r in later]
+        others = len(inbox.counting(self.history)) - 1 - len(later)
         if others:
             remarks.append(f"{counted(others, 'other hand-in')} in the inbox")
+        if aside := len(self.history) - len(inbox.counting(self.history)):
+            remarks.append(f"{counted(aside, 'hand-in')} set aside")
         return remarks
 
     def is_outdated(self, target: Path, best: Record) -> bool:

@@ -99,6 +99,10 @@ def _how_to_settle(rows: list[Row]) -> list[str]:
         lines.append("  which module: tito grade collect --module NN")
     if any(row.state == AMBIGUOUS for row in rows):
         lines.append("  which notebook: tito grade collect THE_FILE --module NN --as ID")
+    if newer := next((row for row in rows if row.newer_broken), None):
+        place = f"inbox/{newer.module}/{newer.student.id}"
+        lines.append(f"  which hand-in counts: to begin with _, rename what should not in {place},")
+        lines.append(f"    then tito grade collect --module {newer.module}")
     return lines
 
 
