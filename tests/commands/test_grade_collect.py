@@ -240,6 +240,13 @@ def test_a_roster_of_nobody_says_so(room, tmp_path, capsys):
     assert "roster.csv" in capsys.readouterr().err
 
 
+def test_a_misspelt_column_is_named_and_stops_nothing(room, capsys):
+    (room / "roster.csv").write_text("id,name,canvas\nu1,Ada,501\n")
+    assert main(["grade", "status", "--class", "class"]) == 0
+    said = "roster.csv: the column 'canvas' is not read; did you mean canvas_id?"
+    assert said in capsys.readouterr().err
+
+
 def test_nobodys_name_gets_into_the_course(course, room, tmp_path):
     """What was collected is told on the terminal and kept in the class folder alone."""
     before = tree(course)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import TYPE_CHECKING
 
 from tito.commands.words import quoted
 from tito.course import Course
-from tito.grading.classroom import Classroom
+from tito.grading.classroom import ROSTER, Classroom
+from tito.grading.roster import doubtful_columns
 from tito.notebook import load
 
 if TYPE_CHECKING:
@@ -15,7 +17,11 @@ if TYPE_CHECKING:
 
 
 def the_class(args: argparse.Namespace) -> Classroom:
-    return Classroom.open(args.classroom)
+    """The class folder; what looks odd in its roster is told."""
+    classroom = Classroom.open(args.classroom)
+    for remark in doubtful_columns(classroom.root / ROSTER):
+        print(f"tito: {ROSTER}: {remark}", file=sys.stderr)
+    return classroom
 
 
 def class_words(args: argparse.Namespace) -> str:
