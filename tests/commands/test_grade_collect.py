@@ -240,6 +240,29 @@ def test_a_roster_of_nobody_says_so(room, tmp_path, capsys):
     assert "roster.csv" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("data", [b"", b"<html>log in</html>", zipped({"a": b"x" * 999})[:-9]])
+@pytest.mark.parametrize("command", ["collect", "run"])
+def test_a_zip_that_cannot_be_read_is_named_with_what_to_do(
+    course, room, tmp_path, monkeypatch, capsys, data, command
+):
+    put(tmp_path, {"cut.zip": data})
+    monkeypatch.chdir(course)
+    words = ["--class", str(room)] if command == "collect" else []
+    assert main(["grade", command, "../cut.zip", "--module", "1", *words]) == 1
+    said = capsys.readouterr().err
+    assert "cut.zip: no zip that can be read" in said and "try: download it again" in said
+
+
+def test_init_here_names_the_folder_that_it_made(course, tmp_path, monkeypatch, capsys):
+    for name in (".", "../nc"):
+        (tmp_path / "nc").mkdir(exist_ok=True)
+        monkeypatch.chdir(tmp_path / "nc")
+        assert main(["grade", "init", name, "--course", str(course)]) == 0
+        said = capsys.readouterr().out
+        assert "class folder" in said and said.endswith("DOWNLOAD --class .\n")
+        assert "into roster.csv" in said and "extensions: course.toml" in said
+
+
 def test_a_misspelt_column_is_named_and_stops_nothing(room, capsys):
     (room / "roster.csv").write_text("id,name,canvas\nu1,Ada,501\n")
     assert main(["grade", "status", "--class", "class"]) == 0
