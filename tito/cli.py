@@ -148,7 +148,7 @@ def _grade_collect(parser: argparse.ArgumentParser) -> None:
         dest="whose",
         action="append",
         metavar="[FOUND=]ID",
-        help="whose a hand-in is: FOUND as listed, ID as in roster.csv, or - for nobody's",
+        help="whose a hand-in is: FOUND as listed, ID as in roster.csv, or - to set it aside",
     )
     parser.add_argument(
         "--handed-in",

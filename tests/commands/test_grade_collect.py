@@ -173,6 +173,16 @@ def test_a_stranger_can_be_set_aside(room, tmp_path, capsys):
     assert "test_9" not in capsys.readouterr().out
 
 
+def test_a_students_hand_in_that_is_set_aside_leaves_no_word_for_the_next(room, tmp_path):
+    source = download(tmp_path, {"brookada_501_7_01_areas.ipynb": notebook()})
+    words = ["grade", "collect", source, "--class", "class"]
+    assert main([*words, "--as", "brookada_501=-"]) == 0
+    assert not (room / "matches.csv").exists()
+    source = download(tmp_path, {"brookada_501_9_01_areas.ipynb": notebook(text="next")})
+    assert main(words) == 0
+    assert b"next" in (room / "submitted" / "u1" / "01_areas" / "01_areas.ipynb").read_bytes()
+
+
 def test_a_word_for_nothing_that_is_there_is_not_kept(room, tmp_path, capsys):
     source = download(tmp_path, {"brookada_501_7_01_areas.ipynb": notebook()})
     main(["grade", "collect", source, "--class", "class", "--as", "typo=u2"])

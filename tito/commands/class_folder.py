@@ -83,7 +83,7 @@ def grade_collect(args: argparse.Namespace) -> int:
     else:
         with classroom.lock():
             collection = _collected(args, collector, source)
-            _remember(args, classroom, collection)
+            _remember(args, classroom, collection, collector.set_aside)
     if args.json:
         deliver(args.json, showing.to_json(collection, dry_run=args.dry_run))
     if args.json != "-":
@@ -184,8 +184,11 @@ class _Shown:
             print(f"\rcollected {done} of {total}", end=end, file=sys.stderr, flush=True)
 
 
-def _remember(args: argparse.Namespace, classroom: Classroom, collection: Collection) -> None:
-    """What was said with --as FOUND=ID holds for later downloads too."""
+def _remember(
+    args: argparse.Namespace, classroom: Classroom, collection: Collection, once: set[str]
+) -> None:
+    """What was said with --as FOUND=ID holds for later downloads too; but `once` are hand-ins of
+    students that were set aside, whose later ones count."""
     from tito.grading.collect.matching import add_matches, read_matches
 
     pairs = {found.strip(): student for found, student in _pairs(args).items()}
@@ -193,7 +196,8 @@ def _remember(args: argparse.Namespace, classroom: Classroom, collection: Collec
         print(f"tito: --as: nothing is called {found!r} here", file=sys.stderr)
     known = read_matches(classroom.matches, classroom.roster())
     ids = _said(args, classroom)
-    new = {f: s for f, s in pairs.items() if f in collection.found and known.get(f) != ids[f]}
+    found = collection.found - once
+    new = {f: s for f, s in pairs.items() if f in found and known.get(f) != ids[f]}
     if new:
         add_matches(classroom.matches, new)
 

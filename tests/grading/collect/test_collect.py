@@ -12,6 +12,7 @@ import pytest
 
 from tests.grading.collect.sample import (
     AREAS,
+    ROSTER,
     VOLUMES,
     make_class,
     notebook,
@@ -490,6 +491,58 @@ def test_a_hand_in_of_nobody_that_was_set_aside_stays_so(tmp_path, room):
     assert collect_again(Collector(Classroom.open(room.root), [AREAS])).rows == []
     run(room, source, said={"who_9": "u3"})
     assert submitted(room, "u3") == notebook()
+
+
+OTHER_MODULE = {"ada_501_7_02_volumes.ipynb": notebook(VOLUMES)}
+
+
+def test_a_notebook_of_another_module_is_settled_by_what_is_offered(tmp_path, room):
+    found = run(room, zip_file(tmp_path, OTHER_MODULE), only=AREAS)
+    said = closing(found)
+    assert "--module 02_volumes counts it there" in said and '--as "ada_501=-"' in said
+    assert "--module NN" not in said
+    assert not row(run(room, zip_file(tmp_path, OTHER_MODULE), only=VOLUMES), "u1").waits
+    assert submitted(room, "u1", "02_volumes") == notebook(VOLUMES)
+
+
+def again(room, only=AREAS, **said):
+    collector = Collector(Classroom.open(room.root), [AREAS, VOLUMES], only, **said)
+    return collect_again(collector)
+
+
+def test_a_students_hand_in_is_set_aside_and_the_next_one_counts(tmp_path, room):
+    run(room, zip_file(tmp_path, OTHER_MODULE), only=AREAS)
+    found = again(room, said={"ada_501": "-"})
+    assert [r.state for r in found.rows if r.found] == ["set aside"]
+    assert again(room).rows[0].state == "missing" and len(again(room).rows) == 5
+    later = {**OTHER_MODULE, "ada_501_9_01_areas.ipynb": notebook()}
+    found = run(room, zip_file(tmp_path, later), only=AREAS)
+    assert row(found, "u1", "01_areas").state == "new"
+
+
+def test_what_was_filed_under_a_student_can_be_taken_out(tmp_path, room):
+    source = zip_file(tmp_path, {"ada_501_7_01_areas.ipynb": notebook(text="not hers")})
+    run(room, source)
+    run(room, source, said={"ada_501": "-"}, dry_run=True)
+    assert b"not hers" in submitted(room, "u1")
+    found = run(room, source, said={"ada_501": "-"})
+    assert submitted(room, "u1") is None
+    assert found.rows[0].why == "all of it was set aside"
+
+
+def test_who_is_missing_is_told_of_the_module_that_came_and_not_of_a_stray_one(tmp_path, room):
+    files = {f"{who}/01_areas.ipynb": notebook(text=who) for who in ("u1", "u2", "u3", "aux")}
+    files["Grün Weiß/02_volumes.ipynb"] = notebook(VOLUMES)
+    files["u1/02_volumes.ipynb"] = notebook(VOLUMES)
+    found = run(room, put(tmp_path / "both", files))
+    assert len([r for r in found.rows if r.module == "02_volumes"]) == 5
+    del files["u1/02_volumes.ipynb"]
+    more = make_class(tmp_path / "more", ROSTER + "u6,Ola,,,,\nu7,Per,,,,\n")
+    files |= {f"{who}/01_areas.ipynb": notebook(text=who) for who in ("u6", "u7")}
+    found = run(more, put(tmp_path / "stray", files))
+    assert [r.student.id for r in found.rows if r.module == "02_volumes"] == ["grun-wei~b4ca7e726c"]
+    assert len([r for r in found.rows if r.module == "01_areas"]) == 7
+    assert len([r for r in run(more, tmp_path / "stray", only=VOLUMES).rows]) >= 7
 
 
 def test_a_call_that_was_ended_in_the_middle_is_made_good(tmp_path, room, monkeypatch):

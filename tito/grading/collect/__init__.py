@@ -1,7 +1,8 @@
 """Hand-ins of a class, from whatever a platform gives, into the class folder.
 
 Nothing is guessed and nothing is dropped: each entry of a source ends in somebody's inbox, in
-inbox/_unmatched, or in the list of what was passed over; everybody in the roster has a row.
+inbox/_unmatched, or in the list of what was passed over; everybody in the roster has a row in the
+modules that a source is of.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
@@ -15,7 +16,7 @@ from tito.grading.collect import inbox, lateness
 from tito.grading.collect.choosing import Choice, Wanted
 from tito.grading.collect.dividing import Divider, Part
 from tito.grading.collect.inbox import Contents, Record
-from tito.grading.collect.matching import Match, Matcher, read_matches, same
+from tito.grading.collect.matching import NOBODY, Match, Matcher, read_matches, same
 from tito.grading.collect.names import safe_name
 from tito.grading.collect.platforms import NBGRADER
 from tito.grading.collect.rows import ASIDE, NEW, NEWER, UNCHANGED, UNMATCHED, Row
@@ -27,6 +28,7 @@ from tito.grading.roster import Student
 from tito.grading.times import parse_time
 from tito.grading.wording import counted
 
+_FEW = 4  # of how many hand-ins one is a stray
 # Matches that need no word: the source had the very id.
 _PLAIN_MATCHES = ("id", "canvas_id", "moodle_id", "matches.csv")
 
@@ -59,6 +61,7 @@ class Collector:
         self._places: dict[tuple[str, str], _Place] = {}
         self._of_nobody: list[Row] = []
         self.passed: list[Passed] = []
+        self.set_aside: set[str] = set()
 
     def take(self, unit: Unit, source: str, kept: Record | None = None) -> None:
         """Keep one hand-in where it belongs.
@@ -66,6 +69,7 @@ class Collector:
         kept : its note, where it lies in the inbox already, of nobody
         """
         match = self.matcher.match(unit.claim)
+        owner = self._owner_of_aside(unit, match)
         passed: list[Passed] = []
         entries = unit.entries
         if not any(e.is_notebook for e in entries):
@@ -78,18 +82,37 @@ class Collector:
             record.student = match.student.id if match.student else ""
             if not record.files and not record.left_out:
                 self.passed.append(Passed(record.found, "an empty folder"))
+            elif owner is not None:
+                self._set_aside(record, contents, owner, kept)
             elif match.student is None or part.module is None:
                 self._keep_aside(record, contents, match, part.why)
             else:
                 self._keep(record, contents, match)
 
     def finish(self) -> list[Row]:
-        """Put the newest hand-ins where they are graded; the rows of everybody."""
+        """Put the newest hand-ins where they are graded; a row for everybody of whom something
+        came, and in modules that the source is of for all others."""
         modules = {module for _, module in self._places}
         modules |= {self.only.name} if self.only else set()
         roster = self.classroom.roster()
-        rows = [self._finish(student, m) for m in sorted(modules) for student in roster]
+        of_source = self._modules_of_source()
+        rows = [
+            self._finish(student, m)
+            for m in sorted(modules)
+            for student in roster
+            if m in of_source or self._place(student.id, m).history
+        ]
         return rows + self._of_nobody
+
+    def _modules_of_source(self) -> set[str]:
+        """Without those of which a few came among a class's hand-ins of another one, unless they
+        are due: nobody asked who is missing there."""
+        if self.only is not None:
+            return {self.only.name}
+        counts = Counter(module for _, module in self._places)
+        most = max(counts.values(), default=0)
+        due = {m for m in self.settings.modules_due if self.now > self.settings.due(m)}
+        return {m for m, count in counts.items() if m in due or count * _FEW >= most}
 
     # -- what it is
 
@@ -196,6 +219,35 @@ class Collector:
             inbox.keep(record, contents, folder)
         elif (same.status, same.problem, same.student) != (state, why, record.student):
             inbox.rewrite(_take_over(record, same))
+
+    def _owner_of_aside(self, unit: Unit, match: Match) -> Student | None:
+        """The student whose hand-in a person sets aside now. Only what is here is meant: later
+        ones of the same name are this student's again."""
+        now = {same(found) for found, student in self.said.items() if student == NOBODY}
+        if not match.aside or same(unit.claim.found) not in now:
+            return None
+        return self.matcher.by_evidence(unit.claim).student
+
+    def _set_aside(
+        self, record: Record, contents: Contents, owner: Student, kept: Record | None
+    ) -> None:
+        """Where it lies, in the student's inbox or among what is nobody's, it counts no more."""
+        self.set_aside.add(record.found)
+        self._of_nobody.append(_row(ASIDE, record, owner, "set aside"))
+        there = kept or self._known(record, owner)
+        if self.dry_run:
+            return
+        if there is None:
+            record.student = owner.id
+            there = inbox.keep(record, contents, self._aside(record.found))
+        if not there.set_aside:
+            inbox.set_aside(there)
+
+    def _known(self, record: Record, owner: Student) -> Record | None:
+        """The same hand-in, where it is kept."""
+        filed = self._place(owner.id, record.module).history if record.module else []
+        aside = inbox.records(self._aside(record.found))
+        return next((r for r in [*filed, *aside] if r.key == record.key), None)
 
     def _aside(self, found: str) -> Path:
         return self.classroom.unmatched / safe_name(found)

@@ -256,6 +256,13 @@ def rewrite(record: Record) -> None:
     write_atomic(record.folder / NOTE, record.to_json())
 
 
+def set_aside(record: Record) -> None:
+    """It counts no more."""
+    target = record.folder.with_name(SET_ASIDE + record.folder.name)
+    os.replace(record.folder, target)
+    record.folder, record.status = target, ASIDE
+
+
 def move(record: Record, folder: Path) -> None:
     """A hand-in whose owner became known: to its place."""
     folder.mkdir(parents=True, exist_ok=True)
