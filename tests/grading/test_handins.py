@@ -46,6 +46,15 @@ def test_the_first_folder_is_the_student(tmp_path):
     assert found["ann"].remarks == []
 
 
+def test_a_notebook_of_another_module_says_so(tmp_path):
+    put(tmp_path, {"ann/07_filters.ipynb": OURS, "bob/07_filters.ipynb": b'{"x": "dft"}'})
+    put(tmp_path, {"cy/07_filters.ipynb": OTHER})
+    others = [Wanted("08_waves", ("dft",)), WANTED]
+    found = {h.student: h for h in find_handins(tmp_path, WANTED, lambda: others).handins}
+    assert (found["bob"].status, found["bob"].reason) == ("broken", "it is a notebook of 08_waves")
+    assert found["ann"].status == found["cy"].status == "graded"
+
+
 def test_nbgraders_tree_is_entered(tmp_path):
     put(tmp_path, {"submitted/ann/07_filters/07_filters.ipynb": OURS, "gradebook.db": b"x"})
     assert list(rows(tmp_path)) == ["ann"]
