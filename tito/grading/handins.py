@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tito.errors import UserError
-from tito.grading.collect.choosing import Choice, Wanted, choose, share, shares
+from tito.grading.collect.choosing import Choice, Wanted, choose, holds, share
 from tito.grading.collect.dividing import ANOTHER
 from tito.grading.collect.sources import (
     FOLDER,
@@ -147,13 +147,15 @@ def _hand_in(student: str, entries: list[Entry], wanted: Wanted, others: Others)
 
 
 def _another(choice: Choice, wanted: Wanted, others: Others) -> str | None:
-    """The module that a notebook is of, where nothing in it is of the one that is wanted."""
-    if choice.entry is None or not wanted.grade_ids or share(choice.entry, wanted.grade_ids):
+    """The module that a notebook is of, where no cell is of the one that is wanted alone: modules
+    may share the names of some."""
+    if choice.entry is None or not wanted.grade_ids or holds(choice.entry, wanted.grade_ids):
         return None
-    modules = others()
-    found = shares(choice.entry, [other.grade_ids for other in modules])
-    best = max(zip(found, (other.name for other in modules)), default=(0, ""))
-    return best[1] if best[0] >= 0.5 else None
+    for other in others():
+        own = tuple(i for i in wanted.grade_ids if i not in other.grade_ids)
+        if own and holds(choice.entry, other.grade_ids) and not share(choice.entry, own):
+            return other.name
+    return None
 
 
 def _unzipped(entries: list[Entry], remarks: list[str]) -> list[Entry]:
