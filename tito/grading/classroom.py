@@ -316,7 +316,8 @@ def _refuse_unknown(
 def _modules(course: Path | None, collected: Iterable[str]) -> list[str]:
     """The modules that course.toml may name; none where nobody knows them from here."""
     try:
-        names = [ref.name for ref in find_course(course).modules] if course else []
+        there = course is not None and course.is_dir()
+        names = [ref.name for ref in find_course(course).modules] if there else []
     except UserError:  # told by the commands that need it
         names = []
     return sorted({*names, *collected}) if names else []
