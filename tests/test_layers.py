@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 LAYERS = [
     ["errors"],
     ["files"],
-    ["counted", "forbid", "inside"],
+    ["counted", "forbid", "inside", "near"],
     ["course"],
     ["notebook"],
     ["export", "lint", "strip", "sync"],
@@ -29,6 +29,7 @@ LAYERS = [
     ["bench"],
     [
         "grading.example_handins",
+        "grading.limits",
         "grading.pages",
         "grading.quiet",
         "grading.roster",
@@ -40,7 +41,6 @@ LAYERS = [
         "grading.classroom",
         "grading.forkserver",
         "grading.lanes",
-        "grading.limits",
         "grading.secret",
         "grading.wire",
     ],

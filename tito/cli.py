@@ -148,10 +148,12 @@ def _grade_collect(parser: argparse.ArgumentParser) -> None:
         dest="whose",
         action="append",
         metavar="[FOUND=]ID",
-        help="whose a hand-in is: FOUND as listed, ID as in roster.csv, or - for nobody's",
+        help="whose a hand-in is: FOUND as listed, ID as in roster.csv, or - to set it aside",
     )
     parser.add_argument(
-        "--handed-in", metavar="TIME", help="when, with zone, where the platform does not say"
+        "--handed-in",
+        metavar="TIME",
+        help="when it came, with zone; with --as FOUND=ID of those alone",
     )
     parser.add_argument("--dry-run", action="store_true", help="only show what would be collected")
     _class(parser)

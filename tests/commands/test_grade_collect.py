@@ -157,12 +157,30 @@ def test_a_stranger_waits_and_is_settled_by_as(room, tmp_path, capsys):
     assert tree(room) == before
 
 
+def test_a_time_beside_as_is_the_time_of_what_it_names(room, tmp_path):
+    files = {f"{who}_7_01_areas.ipynb": notebook(text=who) for who in ("ada_501", "cote_502")}
+    words = ["--as", "cote_502=u2", "--handed-in", "2030-01-01T12:00:00Z", "--class", "class"]
+    assert main(["grade", "collect", download(tmp_path, files), *words]) == 0
+    times = {p.parent.parent.name for p in (room / "submitted").rglob("timestamp.txt")}
+    assert times == {"u2"}
+
+
 def test_a_stranger_can_be_set_aside(room, tmp_path, capsys):
     source = download(tmp_path, {"test_9_7_01_areas.ipynb": notebook()})
     assert main(["grade", "collect", source, "--class", "class", "--as", "test_9=-"]) == 0
     assert "1 set aside" in capsys.readouterr().out
     main(["grade", "status", "--class", "class", "--json"])
     assert "test_9" not in capsys.readouterr().out
+
+
+def test_a_students_hand_in_that_is_set_aside_leaves_no_word_for_the_next(room, tmp_path):
+    source = download(tmp_path, {"brookada_501_7_01_areas.ipynb": notebook()})
+    words = ["grade", "collect", source, "--class", "class"]
+    assert main([*words, "--as", "brookada_501=-"]) == 0
+    assert not (room / "matches.csv").exists()
+    source = download(tmp_path, {"brookada_501_9_01_areas.ipynb": notebook(text="next")})
+    assert main(words) == 0
+    assert b"next" in (room / "submitted" / "u1" / "01_areas" / "01_areas.ipynb").read_bytes()
 
 
 def test_a_word_for_nothing_that_is_there_is_not_kept(room, tmp_path, capsys):
@@ -206,6 +224,8 @@ def test_the_course_of_the_class_is_taken_wherever_one_stands(room, tmp_path, mo
         ["download.zip", "--as", "x=nobody"],
         ["download.zip", "--as", "u1", "--as", "u2"],
         ["--as", "u1"],
+        ["two.zip", "--as", "u1"],
+        ["two.zip", "--handed-in", "2030-01-01T12:00:00Z"],
         ["download.zip", "--module", "9"],
         ["download.zip", "--handed-in", "noon"],
         ["download.zip", "--handed-in", "2030-01-01T12:00:00"],
@@ -215,7 +235,8 @@ def test_the_course_of_the_class_is_taken_wherever_one_stands(room, tmp_path, mo
 )
 def test_wrong_usage_is_two(room, tmp_path, capsys, words):
     download(tmp_path, {"brookada_501_7_01_areas.ipynb": notebook()})
-    put(tmp_path, {"notes.txt": b"x"})
+    two = {f"{who}_7_01_areas.ipynb": notebook(text=who) for who in ("ada_501", "cote_502")}
+    put(tmp_path, {"notes.txt": b"x", "two.zip": zipped(two)})
     before = tree(room)
     assert main(["grade", "collect", *words, "--class", "class"]) == 2
     assert capsys.readouterr().err.startswith("tito: ")
@@ -227,6 +248,36 @@ def test_a_roster_of_nobody_says_so(room, tmp_path, capsys):
     source = download(tmp_path, {"u1/01_areas.ipynb": notebook()})
     assert main(["grade", "collect", source, "--class", "class"]) == 1
     assert "roster.csv" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("data", [b"", b"<html>log in</html>", zipped({"a": b"x" * 999})[:-9]])
+@pytest.mark.parametrize("command", ["collect", "run"])
+def test_a_zip_that_cannot_be_read_is_named_with_what_to_do(
+    course, room, tmp_path, monkeypatch, capsys, data, command
+):
+    put(tmp_path, {"cut.zip": data})
+    monkeypatch.chdir(course)
+    words = ["--class", str(room)] if command == "collect" else []
+    assert main(["grade", command, "../cut.zip", "--module", "1", *words]) == 1
+    said = capsys.readouterr().err
+    assert "cut.zip: no zip that can be read" in said and "try: download it again" in said
+
+
+def test_init_here_names_the_folder_that_it_made(course, tmp_path, monkeypatch, capsys):
+    for name in (".", "../nc"):
+        (tmp_path / "nc").mkdir(exist_ok=True)
+        monkeypatch.chdir(tmp_path / "nc")
+        assert main(["grade", "init", name, "--course", str(course)]) == 0
+        said = capsys.readouterr().out
+        assert "class folder" in said and said.endswith("DOWNLOAD --class .\n")
+        assert "into roster.csv" in said and "extensions: course.toml" in said
+
+
+def test_a_misspelt_column_is_named_and_stops_nothing(room, capsys):
+    (room / "roster.csv").write_text("id,name,canvas\nu1,Ada,501\n")
+    assert main(["grade", "status", "--class", "class"]) == 0
+    said = "roster.csv: the column 'canvas' is not read; did you mean canvas_id?"
+    assert said in capsys.readouterr().err
 
 
 def test_nobodys_name_gets_into_the_course(course, room, tmp_path):

@@ -16,6 +16,7 @@ import pytest
 
 from tests.grading import tiny
 from tito.cli import main
+from tito.commands import grade_run as commands_grade_run
 from tito.commands.masters import course_of, make_batch
 
 ROOT = Path(__file__).parents[2]
@@ -118,6 +119,24 @@ def test_what_cannot_be_meant_is_said(room, capsys, words, code, said):
     assert main([w.format(room=room.root) for w in words]) == code
     captured = capsys.readouterr()
     assert said in captured.err and captured.out == ""
+
+
+def test_a_module_that_nobody_handed_in_gets_no_rows_of_zeros(room, capsys):
+    other = room.root.parent / "course" / "modules" / "02_more"
+    other.mkdir()
+    (other / "02_more.py").write_text(tiny.MASTER)
+    assert grade_run(room, "--module", "2") == 1
+    assert "nobody has handed in 02_more" in capsys.readouterr().err
+    assert not room.results("02_more").exists()
+
+
+def test_students_are_called_as_in_the_roster(room, capsys, monkeypatch):
+    monkeypatch.setattr(commands_grade_run, "_write_book", lambda *args: None)  # costs seconds
+    (room.root / "roster.csv").write_text("id,name\nzoe,\nCON,\n")
+    assert grade_run(room, "--csv", "-") == 0
+    said = capsys.readouterr()
+    assert "CON," in said.out and "con~" not in said.out + said.err
+    assert [p.stem.partition("~")[0] for p in room.results(tiny.NAME).glob("con*.json")] == ["con"]
 
 
 def test_nothing_collected_is_no_success(room, capsys):

@@ -94,6 +94,49 @@ def test_what_is_wrong_in_the_settings_is_said(tmp_path, more, what):
     assert "course.toml" in str(error.value)
 
 
+TYPOS = [
+    ('[module."01_areas"]\ndeu = 2030-02-01T20:00:00Z', "has no setting 'deu'; did you mean due?"),
+    ('[module."01_area"]\ndue = 2030-02-01T20:00:00Z', "'01_area'; did you mean 01_areas?"),
+    ('[module."02"]\ndue = 2030-02-01T20:00:00Z', "'02'; did you mean 02_volumes?"),
+    ('[extensions.u1]\n"01_ares" = 2030-02-01T20:00:00Z', "'01_ares'; did you mean 01_areas?"),
+    ('[extensions.u11]\n"01_areas" = 2030-02-01T20:00:00Z', "roster.csv; did you mean u1?"),
+    ("[late]\ngrace_minuts = 5", "'grace_minuts'; did you mean grace_minutes?"),
+    ('[lates]\nrule = "zero"', "'lates'; did you mean late?"),
+    ("[limits]\nsolutoin = 30", "'solutoin'; did you mean solution?"),
+    ("[limits]\nsolution = -1", "[limits] limit solution must be"),
+    ("[late]\npercent = 1000", "percent must be a number from 0 to 100"),
+    ("[late]\nat_most = 101", "at_most must be a number from 0 to 100"),
+    (DUE.replace("-02-03", "-01-31"), "ends before the module is due"),
+]
+
+
+@pytest.fixture
+def course_beside(tmp_path):
+    for name in ("modules/01_areas", "modules/02_volumes", "tinykernels"):
+        (tmp_path / "course" / name).mkdir(parents=True)
+    return 'course = "../course"\n'
+
+
+@pytest.mark.parametrize("more, what", TYPOS)
+def test_a_setting_that_nobody_reads_is_refused_with_what_it_may_be(
+    tmp_path, course_beside, more, what
+):
+    room = make_class(tmp_path / "class", more=course_beside + more)
+    with pytest.raises(UserError) as error:
+        room.settings()
+    assert what in str(error.value) and "course.toml: " in str(error.value)
+
+
+def test_settings_that_were_valid_stay_so(tmp_path, course_beside):
+    """A module that the course once had, and one without a time."""
+    more = '[module."00_gone"]\ndue = 2030-02-01T20:00:00Z\n[module."09_renamed"]\n'
+    room = make_class(tmp_path / "class", more=course_beside + more + DUE)
+    (room.root / "inbox" / "00_gone").mkdir(parents=True)
+    assert room.settings().modules_due == ["00_gone", "01_areas"]
+    alone = make_class(tmp_path / "alone", more=more)  # nobody knows its course's modules
+    assert alone.settings().modules_due == ["00_gone"]
+
+
 @pytest.mark.parametrize("secret", ["", "abcd", "no hex digits at all, none of them"])
 def test_a_short_secret_is_refused(tmp_path, secret):
     room = make_class(tmp_path / "class")

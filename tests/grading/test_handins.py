@@ -46,6 +46,17 @@ def test_the_first_folder_is_the_student(tmp_path):
     assert found["ann"].remarks == []
 
 
+def test_a_notebook_of_another_module_says_so(tmp_path):
+    """Modules may share some grade_ids; who answers one question of the module has handed it in."""
+    wanted = Wanted("07_filters", ("blur", "blur-test", "why", "edge"))
+    files = {"bob": b'"dft" "why"', "ann": b'"blur"', "cy": b"", "dee": b'"dft" "why" "edge"'}
+    put(tmp_path, {f"{who}/07_filters.ipynb": data for who, data in files.items()})
+    others = [wanted, Wanted("08_waves", ("dft", "why"))]
+    found = {h.student: h for h in find_handins(tmp_path, wanted, lambda: others).handins}
+    assert (found["bob"].status, found["bob"].reason) == ("broken", "it is a notebook of 08_waves")
+    assert {found[who].status for who in ("ann", "cy", "dee")} == {"graded"}
+
+
 def test_nbgraders_tree_is_entered(tmp_path):
     put(tmp_path, {"submitted/ann/07_filters/07_filters.ipynb": OURS, "gradebook.db": b"x"})
     assert list(rows(tmp_path)) == ["ann"]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tito.errors import Problems, UserError
-from tito.grading.roster import LONGEST, folder_id, is_plain, read_roster
+from tito.grading.roster import LONGEST, doubtful_columns, folder_id, is_plain, read_roster
 
 ROSTER = "id,name,email,group,canvas_id,moodle_id\nu1,Zoë Ahl,z@x.example,A,17,\nu2,Šime,,,,9\n"
 
@@ -73,6 +73,38 @@ def test_a_line_end_in_a_name_keeps_the_line_numbers(tmp_path):
     with pytest.raises(Problems) as error:
         read(tmp_path, 'id,name\nu1,"Ann\nLee"\n,Bob\n')
     assert "roster.csv:4" in str(error.value)
+
+
+def test_a_comma_that_splits_a_name_is_named_with_its_line(tmp_path):
+    with pytest.raises(Problems) as error:
+        read(tmp_path, ROSTER + "u3,Lee, Ann,ann@x.example,,40,70\nu4,Kern, Ivo,,,,\n")
+    text = str(error.value)
+    assert "roster.csv:4: 7 fields, 6 columns" in text and "quotes" in text
+    assert "roster.csv:5: 7 fields, 6 columns" in text
+
+
+def test_a_gradebook_of_canvas_is_no_roster(tmp_path):
+    head = "Student,ID,SIS User ID,SIS Login ID,Section,02_loops (9)"
+    with pytest.raises(UserError, match="Canvas's gradebook") as error:
+        read(tmp_path, f'{head}\n"Lee, Ann",501,u1,ann,A,\n"Student, Test",9,,x,A,\n')
+    assert "canvas_id" in error.value.hint
+
+
+@pytest.mark.parametrize(
+    "header, said",
+    [
+        ("id,name,canvas", ["the column 'canvas' is not read; did you mean canvas_id?"]),
+        ("ID;Names", ["the column 'names' is not read; did you mean name?"]),
+        ("id,name,tutor,seat", []),
+        ("id,canvas_id,canvas", []),
+        ("id,name,,", []),
+    ],
+)
+def test_a_column_that_is_nearly_one_of_ours_is_named_and_others_are_allowed(
+    tmp_path, header, said
+):
+    read(tmp_path, f"{header}\nu1\n")
+    assert doubtful_columns(tmp_path / "roster.csv") == said
 
 
 @pytest.mark.parametrize("name", ["u1", "S1234567", "ann.lee@uni.example", "a-b_c", "7"])

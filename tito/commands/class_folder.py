@@ -83,7 +83,7 @@ def grade_collect(args: argparse.Namespace) -> int:
     else:
         with classroom.lock():
             collection = _collected(args, collector, source)
-            _remember(args, classroom, collection)
+            _remember(args, classroom, collection, collector.set_aside)
     if args.json:
         deliver(args.json, showing.to_json(collection, dry_run=args.dry_run))
     if args.json != "-":
@@ -108,6 +108,7 @@ def _source(args: argparse.Namespace, classroom: Classroom) -> Path | None:
 
 def _collector(args: argparse.Namespace, classroom: Classroom) -> Collector:
     from tito.grading.collect import Collector
+    from tito.grading.collect.matching import same
 
     course = course_of(classroom, args.course)
     modules = wanted_modules(course)
@@ -120,7 +121,9 @@ def _collector(args: argparse.Namespace, classroom: Classroom) -> Collector:
         if only is None:
             raise UsageError(f"{args.module} is no module of the course", path=course.root)
     handed_in = _time(args.handed_in) if args.handed_in else None
-    return Collector(classroom, modules, only, handed_in, args.dry_run, _said(args, classroom))
+    named = frozenset(same(found) for found in _pairs(args)) or None
+    said = _said(args, classroom)
+    return Collector(classroom, modules, only, handed_in, args.dry_run, said, named)
 
 
 def _time(text: str) -> datetime:
@@ -181,8 +184,11 @@ class _Shown:
             print(f"\rcollected {done} of {total}", end=end, file=sys.stderr, flush=True)
 
 
-def _remember(args: argparse.Namespace, classroom: Classroom, collection: Collection) -> None:
-    """What was said with --as FOUND=ID holds for later downloads too."""
+def _remember(
+    args: argparse.Namespace, classroom: Classroom, collection: Collection, once: set[str]
+) -> None:
+    """What was said with --as FOUND=ID holds for later downloads too; but `once` are hand-ins of
+    students that were set aside, whose later ones count."""
     from tito.grading.collect.matching import add_matches, read_matches
 
     pairs = {found.strip(): student for found, student in _pairs(args).items()}
@@ -190,7 +196,8 @@ def _remember(args: argparse.Namespace, classroom: Classroom, collection: Collec
         print(f"tito: --as: nothing is called {found!r} here", file=sys.stderr)
     known = read_matches(classroom.matches, classroom.roster())
     ids = _said(args, classroom)
-    new = {f: s for f, s in pairs.items() if f in collection.found and known.get(f) != ids[f]}
+    found = collection.found - once
+    new = {f: s for f, s in pairs.items() if f in found and known.get(f) != ids[f]}
     if new:
         add_matches(classroom.matches, new)
 

@@ -3,19 +3,39 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tito.commands.words import quoted
 from tito.course import Course
-from tito.grading.classroom import Classroom
+from tito.grading.classroom import ROSTER, Classroom
+from tito.grading.roster import doubtful_columns
 from tito.notebook import load
 
 if TYPE_CHECKING:
     from tito.grading.collect import Wanted
+    from tito.grading.store import Stored
 
 
 def the_class(args: argparse.Namespace) -> Classroom:
-    return Classroom.open(args.classroom)
+    """The class folder; what looks odd in its roster is told."""
+    classroom = Classroom.open(args.classroom)
+    for remark in doubtful_columns(classroom.root / ROSTER):
+        print(f"tito: {ROSTER}: {remark}", file=sys.stderr)
+    return classroom
+
+
+def given_id(classroom: Classroom, student: str) -> str:
+    """The id as it stands in roster.csv, by which people know a student; folders are called by
+    another one where a system could not keep it."""
+    return next((s.given_id for s in classroom.roster() if s.id == student), student)
+
+
+def as_given(classroom: Classroom, results: Iterable[Stored]) -> list[Stored]:
+    """Results under those ids, to be shown."""
+    return [replace(stored, student=given_id(classroom, stored.student)) for stored in results]
 
 
 def class_words(args: argparse.Namespace) -> str:

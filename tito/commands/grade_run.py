@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tito.commands.classes import class_words, the_class
+from tito.commands.classes import as_given, class_words, given_id, the_class, wanted_modules
 from tito.commands.deliver import BYTE_ORDER_MARK, deliver
 from tito.commands.masters import course_of, make_batch, module_asked_for
 from tito.commands.progress import Progress
@@ -78,7 +78,7 @@ def _options(args: argparse.Namespace) -> dict[str, object]:
 def _handed_in(args: argparse.Namespace) -> int:
     course, ref = module_asked_for(args)
     batch = make_batch(course, ref, **_options(args))
-    found = _found(args, batch.master)
+    found = _found(args, batch.master, course)
     timing = _timing(args)
     with Progress("grading", len(found.handins)) as progress:
         heard = timing.watching(progress) if timing else progress
@@ -98,12 +98,15 @@ def _timing(args: argparse.Namespace) -> Timing | None:
     return Timing(elsewhere=bool(args.cluster)) if args.timing else None
 
 
-def _found(args: argparse.Namespace, master: Notebook) -> Found:
+def _found(args: argparse.Namespace, master: Notebook, course: Course | None) -> Found:
     """The hand-ins; one at least."""
     from tito.grading.handins import Wanted, find_handins
 
     grade_ids = tuple(c.grade_id for c in master.cells if c.grade_id)
-    found = find_handins(Path(args.handins), Wanted(master.name, grade_ids, master.path))
+    wanted = Wanted(master.name, grade_ids, master.path)
+    found = find_handins(
+        Path(args.handins), wanted, lambda: wanted_modules(course) if course else ()
+    )
     if not found.handins:
         raise UserError(
             "there are no hand-ins in it",
@@ -142,11 +145,15 @@ def _modules(args: argparse.Namespace, classroom: Classroom, course: Course) -> 
     """The module asked for, or every one of which something was collected."""
     if not classroom.roster():
         raise UserError("nobody stands in roster.csv", path=classroom.root)
-    if args.module:
-        return [course.resolve(args.module)]
     collected = classroom.modules_collected()
+    hint = f"tito grade collect SOURCE{class_words(args)}"
+    if args.module:
+        ref = course.resolve(args.module)
+        if ref.name not in collected:
+            # A row of zeros for everybody would go into the marks of all modules.
+            raise UserError(f"nobody has handed in {ref.name}", path=classroom.root, hint=hint)
+        return [ref]
     if not collected:
-        hint = f"tito grade collect SOURCE{class_words(args)}"
         raise UserError("nothing was collected yet", path=classroom.root, hint=hint)
     return [course.resolve(name) for name in collected]
 
@@ -173,7 +180,7 @@ def _grade_module(
             raise
     _say(f"{ref.name}: {_done(run.results, {handin.student for handin in waiting})}")
     _write_book(classroom, run)
-    return Part(ref.name, run.results)
+    return Part(ref.name, as_given(classroom, run.results))
 
 
 def _done(results: Sequence[Stored], now: set[str]) -> str:
@@ -206,7 +213,8 @@ def _write_book(classroom: Classroom, run: Collected) -> None:
         waits = "waits" if count == 1 else "wait"
         _say(f"{run.module}: {counted(count, 'hand-in')} {waits} for points from a person")
     for student in written.outdated:
-        _say(f"{run.module}: {student} handed in anew meanwhile; call this command again")
+        who = given_id(classroom, student)
+        _say(f"{run.module}: {who} handed in anew meanwhile; call this command again")
 
 
 def _say(text: str) -> None:

@@ -11,8 +11,9 @@ from pathlib import Path
 def shown(path: Path) -> str:
     """A path as short as it can be said from here."""
     here = Path.cwd().resolve()
-    # Not resolved as a file: a link in .venv is called by its own name.
-    full = path.absolute().parent.resolve() / path.name
+    # Not resolved as a file: a link in .venv is called by its own name. "." and ".." have none.
+    full = Path(os.path.abspath(path))
+    full = full.parent.resolve() / full.name
     return str(full.relative_to(here)) if full.is_relative_to(here) else str(full)
 
 

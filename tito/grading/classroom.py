@@ -8,18 +8,21 @@ from __future__ import annotations
 import contextlib
 import os
 import tomllib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta, timezone
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from tito.course import find_course
 from tito.errors import UsageError, UserError
 from tito.files import read_text
+from tito.grading.limits import Limits
 from tito.grading.roster import Student, read_roster
 from tito.grading.times import parse_time
+from tito.near import meant
 from tito.notebook.points import exact
 
 SETTINGS, ROSTER, MATCHES = "course.toml", "roster.csv", "matches.csv"
@@ -123,7 +126,7 @@ class Classroom:
 
     @cached_property
     def _settings(self) -> Settings:
-        return read_settings(self.root / SETTINGS, self.roster())
+        return read_settings(self.root / SETTINGS, self.roster(), self.modules_collected())
 
     # -- where things lie
 
@@ -260,16 +263,24 @@ def read_timestamp(path: Path) -> datetime | None:
 # -- course.toml
 
 
-def read_settings(path: Path, roster: list[Student]) -> Settings:
-    """The settings of a class; UserError names the file and what is wrong in it."""
+def read_settings(path: Path, roster: list[Student], collected: Iterable[str] = ()) -> Settings:
+    """The settings of a class; UserError names the file and what is wrong in it.
+
+    collected : modules that are known beside those of the course: it may have had them once
+    """
     document = _document(path)
+    _refuse_unknown(document, "the class", _TABLES, path)
+    course = _course(document, path)
+    modules = _modules(course, collected)
+    _check_limits(document, path)
+    due = _due_times(document, path, modules)
     return Settings(
         course_id=_course_id(document, path),
         secret=_secret(document, path),
-        course=_course(document, path),
+        course=course,
         late=_late(document, path),
-        _due=_due_times(document, path),
-        _extended=_extensions(document, path, roster),
+        _due=due,
+        _extended=_extensions(document, path, roster, modules, due),
     )
 
 
@@ -283,6 +294,51 @@ def _document(path: Path) -> dict[str, Any]:
         return tomllib.loads(read_text(path)[0])
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"no valid TOML: {error}", path=path) from None
+
+
+_TABLES = ("course_id", "secret", "course", "late", "module", "extensions", "limits")
+_LATE = ("rule", "percent", "at_most", "grace_minutes")
+
+
+def _refuse_unknown(
+    table: Mapping[str, Any], place: str, known: Collection[str], path: Path
+) -> None:
+    """A setting that nobody reads would leave its writer in the belief that it holds."""
+    for name in table:
+        if name not in known:
+            raise UserError(
+                f"{place} has no setting {name!r}{meant(name, known)}",
+                path=path,
+                hint=f"it may have {', '.join(known)}",
+            )
+
+
+def _modules(course: Path | None, collected: Iterable[str]) -> list[str]:
+    """The modules that course.toml may name; none where nobody knows them from here."""
+    try:
+        there = course is not None and course.is_dir()
+        names = [ref.name for ref in find_course(course).modules] if there else []
+    except UserError:  # told by the commands that need it
+        names = []
+    return sorted({*names, *collected}) if names else []
+
+
+def _refuse_unknown_module(name: str, place: str, known: list[str], path: Path) -> None:
+    if known and name not in known:
+        raise UserError(
+            f"{place}: the course has no module {name!r}{meant(name, known)}",
+            path=path,
+            hint=f"its modules are {', '.join(known)}",
+        )
+
+
+def _check_limits(document: Mapping[str, Any], path: Path) -> None:
+    table = _table(document, "limits", path)
+    _refuse_unknown(table, "[limits]", [limit.name for limit in fields(Limits)], path)
+    try:
+        Limits().changed(table)
+    except UserError as error:
+        raise UserError(f"[limits] {error.message}", path=path) from None
 
 
 def _course_id(document: Mapping[str, Any], path: Path) -> str:
@@ -325,30 +381,37 @@ def _table(document: Mapping[str, Any], name: str, path: Path) -> Mapping[str, A
 
 def _late(document: Mapping[str, Any], path: Path) -> LateRule:
     table = _table(document, "late", path)
+    _refuse_unknown(table, "[late]", _LATE, path)
     rule = table.get("rule", "none")
     if rule not in RULES:
         words = ", ".join(f'"{r}"' for r in RULES)
         raise UserError(f"[late] rule is one of {words}, not {rule!r}", path=path)
-    percent = _number(table, "percent", 0, path)
-    at_most = _number(table, "at_most", 100, path)
-    grace = _number(table, "grace_minutes", 0, path)
+    percent = _number(table, "percent", 0, 100, path)
+    at_most = _number(table, "at_most", 100, 100, path)
+    grace = _number(table, "grace_minutes", 0, 1_000_000, path)
     return LateRule(rule, percent, at_most, timedelta(minutes=float(grace)))
 
 
-def _number(table: Mapping[str, Any], name: str, default: int, path: Path) -> Fraction:
+def _number(table: Mapping[str, Any], name: str, default: int, most: int, path: Path) -> Fraction:
     value = table.get(name, default)
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not number or not 0 <= value <= 1_000_000:
-        raise UserError(f"[late] {name} must be a number from 0 on, not {value!r}", path=path)
+    if not number or not 0 <= value <= most:
+        raise UserError(
+            f"[late] {name} must be a number from 0 to {most}, not {value!r}", path=path
+        )
     return exact(value)
 
 
-def _due_times(document: Mapping[str, Any], path: Path) -> dict[str, datetime]:
+def _due_times(document: Mapping[str, Any], path: Path, modules: list[str]) -> dict[str, datetime]:
     times = {}
     for module, table in _table(document, "module", path).items():
         if not isinstance(table, dict):
             raise UserError(f'write [module."{module}"] and below it due = ...', path=path)
+        place = f'[module."{module}"]'
+        _refuse_unknown(table, place, ("due",), path)
         if "due" in table:
+            # One without is harmless, and stays behind where a course has renamed a module.
+            _refuse_unknown_module(module, place, modules, path)
             times[module] = _time(table["due"], f"due of {module}", path)
     return times
 
@@ -364,19 +427,38 @@ def _time(value: object, what: str, path: Path) -> datetime:
 
 
 def _extensions(
-    document: Mapping[str, Any], path: Path, roster: list[Student]
+    document: Mapping[str, Any],
+    path: Path,
+    roster: list[Student],
+    modules: list[str],
+    due: Mapping[str, datetime],
 ) -> dict[tuple[str, str], datetime]:
     """(student, module) -> the time; a name that is in no roster would be no extension at all."""
     ids = {name: s.id for s in roster for name in (s.id, s.given_id)}
     times = {}
     for name, table in _table(document, "extensions", path).items():
         if name not in ids:
+            given = [s.given_id for s in roster]
             hint = "mend the id, or take the extension out if they have left"
             raise UserError(
-                f"[extensions] names {name!r}, who is not in {ROSTER}", path=path, hint=hint
+                f"[extensions] names {name!r}, who is not in {ROSTER}{meant(name, given)}",
+                path=path,
+                hint=hint,
             )
         if not isinstance(table, dict):
             raise UserError(f'write [extensions."{name}"] and below it MODULE = TIME', path=path)
         for module, value in table.items():
-            times[ids[name], module] = _time(value, f"extension of {name} for {module}", path)
+            _refuse_unknown_module(module, f'[extensions."{name}"]', modules, path)
+            time = _time(value, f"extension of {name} for {module}", path)
+            _refuse_shorter(time, due.get(module), f"the extension of {name} for {module}", path)
+            times[ids[name], module] = time
     return times
+
+
+def _refuse_shorter(time: datetime, due: datetime | None, what: str, path: Path) -> None:
+    if due is not None and time < due:
+        raise UserError(
+            f"{what}, {time}, ends before the module is due, {due}",
+            path=path,
+            hint="mend one of the two times, or take the extension out",
+        )

@@ -7,12 +7,13 @@ grade. Nobody is looked up: the folder's name is the student. `tito grade collec
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tito.errors import UserError
-from tito.grading.collect.choosing import Wanted, choose
+from tito.grading.collect.choosing import Choice, Wanted, choose, holds, share
+from tito.grading.collect.dividing import ANOTHER
 from tito.grading.collect.sources import (
     FOLDER,
     LINK,
@@ -23,7 +24,7 @@ from tito.grading.collect.sources import (
     inside,
     read_source,
 )
-from tito.grading.judge.result import GRADED
+from tito.grading.judge.result import BROKEN, GRADED
 
 __all__ = ["Found", "HandIn", "Wanted", "find_handins"]
 
@@ -49,7 +50,11 @@ class Found:
     notes: list[str]
 
 
-def find_handins(path: Path, wanted: Wanted) -> Found:
+# The other modules of the course, read when a notebook is none of the one that is wanted.
+Others = Callable[[], Sequence[Wanted]]
+
+
+def find_handins(path: Path, wanted: Wanted, others: Others = tuple) -> Found:
     """The hand-ins in a folder, a zip or a single notebook; UsageError for a missing path."""
     passed: list[Passed] = []
     entries = read_source(path, passed, lambda item: _is_master(item, wanted))
@@ -59,7 +64,7 @@ def find_handins(path: Path, wanted: Wanted) -> Found:
         entries = _with_zip_as_student(path, entries)
     entries = _inside_wrapper(entries, path, wanted)
     notes = [str(p) for p in passed if not p.litter]
-    return Found(_by_student(entries, wanted), notes)
+    return Found(_by_student(entries, wanted, others), notes)
 
 
 def _is_master(item: os.DirEntry, wanted: Wanted) -> bool:
@@ -110,14 +115,14 @@ def _below(entries: list[Entry], top: str) -> list[Entry]:
     return [e.at(*e.parts[1:]) for e in entries if e.parts[0] == top and len(e.parts) > 1]
 
 
-def _by_student(entries: list[Entry], wanted: Wanted) -> list[HandIn]:
+def _by_student(entries: list[Entry], wanted: Wanted, others: Others) -> list[HandIn]:
     """The first folder is the student; a loose notebook or zip is named after its file."""
     groups: dict[str, list[Entry]] = {}
     for entry in entries:
         student = _student(entry)
         if student is not None:
             groups.setdefault(student, []).append(entry)
-    return [_hand_in(student, groups[student], wanted) for student in sorted(groups)]
+    return [_hand_in(student, groups[student], wanted, others) for student in sorted(groups)]
 
 
 def _student(entry: Entry) -> str | None:
@@ -129,14 +134,28 @@ def _student(entry: Entry) -> str | None:
     return stem
 
 
-def _hand_in(student: str, entries: list[Entry], wanted: Wanted) -> HandIn:
+def _hand_in(student: str, entries: list[Entry], wanted: Wanted, others: Others) -> HandIn:
     """Pick the notebook of one student, or say why there is none."""
     remarks: list[str] = []
     if not any(e.is_notebook for e in entries):
         entries = entries + _unzipped(entries, remarks)
     choice = choose(entries, wanted, remarks)
+    if name := _another(choice, wanted, others):
+        return HandIn(student, BROKEN, f"{ANOTHER} {name}", None, [*remarks, *choice.remarks])
     read = choice.entry.read if choice.entry else None
     return HandIn(student, choice.status, choice.reason, read, [*remarks, *choice.remarks])
+
+
+def _another(choice: Choice, wanted: Wanted, others: Others) -> str | None:
+    """The module that a notebook is of, where no cell is of the one that is wanted alone: modules
+    may share the names of some."""
+    if choice.entry is None or not wanted.grade_ids or holds(choice.entry, wanted.grade_ids):
+        return None
+    for other in others():
+        own = tuple(i for i in wanted.grade_ids if i not in other.grade_ids)
+        if own and holds(choice.entry, other.grade_ids) and not share(choice.entry, own):
+            return other.name
+    return None
 
 
 def _unzipped(entries: list[Entry], remarks: list[str]) -> list[Entry]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tito.errors import Problems, UserError
+from tito.near import nearest
 
 COLUMNS = ("id", "name", "email", "group", "canvas_id", "moodle_id")
 LONGEST = 64
@@ -88,9 +89,11 @@ def _normal(text: str) -> str:
 
 def read_roster(path: Path) -> list[Student]:
     """The students of roster.csv, in its order; Problems name every line that must be mended."""
-    lines = list(_rows(path))
-    rows = [(number, row) for number, row in lines if any(row.values())]
-    problems = [*_bad_ids(path, rows), *_repeated(path, rows)]
+    header, lines = _table(path)
+    problems = list(_too_long(path, header, lines))
+    if not problems:  # what a comma has moved to another column is no further mistake
+        rows = [(number, _row(header, values)) for number, values in lines if any(values)]
+        problems = [*_bad_ids(path, rows), *_repeated(path, rows)]
     if problems:
         raise Problems(problems)
     return _students(rows)
@@ -109,18 +112,47 @@ def _students(rows: list[tuple[int, dict[str, str]]]) -> list[Student]:
     return students
 
 
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """(line number, value of each of our columns), whatever spreadsheet wrote the file."""
+def doubtful_columns(path: Path) -> list[str]:
+    """Remarks on columns that are not read and look like one that is missing. Any other column is
+    the instructor's own."""
+    header, _ = _table(path)
+    missing = [column for column in COLUMNS if column not in header]
+    guesses = [(name, nearest(name, missing)) for name in header if name not in COLUMNS]
+    return [f"the column {n!r} is not read; did you mean {g}?" for n, g in guesses if n and g]
+
+
+def _table(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """The names of the columns, and (line number, values), whatever spreadsheet wrote the file."""
     lines = _text(path).splitlines()
     start = 1 if lines and re.fullmatch(r"sep=.", lines[0].strip()) else 0  # Excel's own hint
     if not lines[start:]:
         raise _no_header(path, start + 1, "")
     separator, header = _header(path, lines[start], start + 1)
     reader = csv.reader(lines[start + 1 :], delimiter=separator)
-    for values in reader:
-        cells = dict(zip(header, values))
-        # The line it ends on: a value in quotes may hold line ends.
-        yield start + 1 + reader.line_num, {c: _normal(cells.get(c, "")) for c in COLUMNS}
+    # The line it ends on: a value in quotes may hold line ends.
+    rows = [(start + 1 + reader.line_num, [_normal(v) for v in values]) for values in reader]
+    return header, rows
+
+
+def _row(header: list[str], values: list[str]) -> dict[str, str]:
+    """The value of each of our columns."""
+    cells = dict(zip(header, values))
+    return {column: cells.get(column, "") for column in COLUMNS}
+
+
+def _too_long(
+    path: Path, header: list[str], rows: Iterable[tuple[int, list[str]]]
+) -> Iterator[UserError]:
+    """Rows in which a value was taken for two: all behind it stands in the wrong column."""
+    for number, values in rows:
+        if len(values) > len(header) and any(values):
+            yield UserError(
+                f"{len(values)} fields, {len(header)} columns",
+                path=path,
+                line=number,
+                text=", ".join(values),
+                hint='put a value that holds the separator in quotes, as "Lee, Ann"',
+            )
 
 
 def _text(path: Path) -> str:
@@ -146,6 +178,8 @@ def _header(path: Path, line: str, number: int) -> tuple[str, list[str]]:
         twice = [n for n in COLUMNS if names.count(n) > 1]
         if twice:
             raise UserError(f"the column {twice[0]} stands there twice", path=path, line=number)
+        if set(names) >= _CANVAS_GRADEBOOK and "name" not in names:
+            raise _no_roster(path, number)
         if "id" in names:
             return separator, names
     raise _no_header(path, number, line)
@@ -154,6 +188,19 @@ def _header(path: Path, line: str, number: int) -> tuple[str, list[str]]:
 def _column(text: str) -> str:
     name = re.sub(r"[\s_-]+", "_", text.strip().lower())
     return "email" if name == "e_mail" else name
+
+
+_CANVAS_GRADEBOOK = {"student", "id", "section"}
+
+
+def _no_roster(path: Path, number: int) -> UserError:
+    return UserError(
+        "this is Canvas's gradebook, no roster",
+        path=path,
+        line=number,
+        hint=f"make a table with the columns {','.join(COLUMNS)}: its ID is the canvas_id, its "
+        "SIS User ID may be the id",
+    )
 
 
 def _no_header(path: Path, number: int, line: str) -> UserError:

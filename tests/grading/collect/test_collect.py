@@ -12,6 +12,7 @@ import pytest
 
 from tests.grading.collect.sample import (
     AREAS,
+    ROSTER,
     VOLUMES,
     make_class,
     notebook,
@@ -22,6 +23,7 @@ from tests.grading.collect.sample import (
     tree,
     zipped,
 )
+from tito.errors import UsageError
 from tito.grading.classroom import Classroom
 from tito.grading.collect import Collector, collect_again, inbox, sources
 from tito.grading.collect.showing import closing, table, to_json
@@ -192,6 +194,46 @@ def test_a_time_that_a_person_gives(tmp_path, room):
     found = run(room, source, handed_in=AT_DUE)
     assert row(found, "u1").late == "in time" and row(found, "u1").state == "unchanged"
     assert room.submitted_at("u1", "01_areas") == AT_DUE
+
+
+OF_TWO = {
+    "brookada_LATE_501_7_01_areas.ipynb": notebook(text="ada"),
+    "coteemile_LATE_502_8_01_areas.ipynb": notebook(text="cote"),
+}
+TIME = AT_DUE + timedelta(days=3)
+
+
+def test_a_time_holds_for_those_alone_whom_as_names(tmp_path, room):
+    source = zip_file(tmp_path, OF_TWO)
+    named = {"said": {"coteemile_502": "u2"}, "handed_in_of": frozenset({"coteemile_502"})}
+    found = run(room, source, handed_in=TIME, **named)
+    assert row(found, "u2").late == "3 d late"
+    assert room.submitted_at("u1", "01_areas") == AT_DUE + timedelta(seconds=1)
+
+
+def test_a_time_for_a_whole_class_is_refused_before_anything_is_written(tmp_path, room):
+    before = tree(room.root)
+    with pytest.raises(UsageError, match="those of 2") as error:
+        run(room, zip_file(tmp_path, OF_TWO), handed_in=TIME)
+    assert '--as "FOUND=ID"' in str(error.value) and "download.zip" in str(error.value)
+    assert tree(room.root) == before
+
+
+def test_a_time_for_several_strangers_in_the_inbox_is_refused(tmp_path, room):
+    files = {f"x{n}_{n}_7_01_areas.ipynb": notebook(text=str(n)) for n in range(2)}
+    run(room, zip_file(tmp_path, files))
+    with pytest.raises(UsageError, match="those of 2"):
+        collect_again(Collector(Classroom.open(room.root), [AREAS], AREAS, TIME))
+
+
+def test_a_class_is_not_filed_as_one_students_hand_in(tmp_path, room):
+    before = tree(room.root)
+    with pytest.raises(UsageError, match="2 people") as error:
+        run(room, zip_file(tmp_path, OF_TWO), whose="u1")
+    assert '"FOUND=u1"' in str(error.value)
+    assert tree(room.root) == before
+    own = {"01_areas.ipynb": notebook(), "old.ipynb": notebook(text="old", marked=False)}
+    assert row(run(room, zip_file(tmp_path, own), whose="u1"), "u1").state == "new"
 
 
 # -- folders, names, modules
@@ -384,6 +426,123 @@ def test_a_later_hand_in_that_cannot_be_read_leaves_the_earlier_and_is_told(tmp_
     found = run(room, put(tmp_path / "b", {"u1/01_areas.zip": b"no zip"}), only=AREAS)
     assert b"good" in submitted(room, "u1")
     assert any("later hand-in" in r for r in row(found, "u1").remarks)
+
+
+TORN = notebook(text="torn")[:-20]
+
+
+def good_then_torn(tmp_path, room):
+    """Uploads of Canvas: the newer one was torn on its way."""
+    run(room, zip_file(tmp_path, {"ada_501_7_01_areas.ipynb": notebook(text="good")}))
+    return run(room, zip_file(tmp_path, {"ada_501_8_01_areas-1.ipynb": TORN}))
+
+
+def test_a_torn_upload_does_not_take_away_what_was_handed_in_before(tmp_path, room):
+    found = good_then_torn(tmp_path, room)
+    assert b"good" in submitted(room, "u1")
+    one = row(found, "u1")
+    assert one.state == "unchanged" and one.waits
+    assert any("cannot be graded" in r and "this one counts" in r for r in one.remarks)
+    assert "rename what should not in inbox/01_areas/u1" in closing(found)
+    status, why = inbox.trouble(inbox.records(room.inbox("01_areas", "u1")))
+    assert status == "broken" and "the earlier hand-in counts" in why and "begin with _" in why
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_torn_upload_that_is_older_is_no_trouble(tmp_path, room, order):
+    uploads = {"ada_501_7_01_areas.ipynb": TORN, "ada_501_8_01_areas-1.ipynb": notebook(text="new")}
+    for number in order:
+        found = run(room, zip_file(tmp_path, dict([[*uploads.items()][number]])))
+    assert b"new" in submitted(room, "u1") and not row(found, "u1").waits
+    assert inbox.trouble(inbox.records(room.inbox("01_areas", "u1"))) is None
+
+
+def test_two_torn_uploads_are_broken(tmp_path, room):
+    for number in range(2):
+        name = f"ada_501_{number}_01_areas-{number}.ipynb"
+        found = run(room, zip_file(tmp_path, {name: TORN + b" " * number}))
+    assert row(found, "u1").state == "broken"
+
+
+def set_aside(room, number):
+    record = inbox.records(room.inbox("01_areas", "u1"))[number]
+    record.folder.rename(record.folder.with_name("_" + record.folder.name))
+
+
+def test_a_person_decides_that_another_hand_in_counts(tmp_path, room):
+    good_then_torn(tmp_path, room)
+    set_aside(room, 0)
+    found = collect_again(Collector(Classroom.open(room.root), [AREAS], AREAS))
+    assert row(found, "u1").state == "broken" and submitted(room, "u1") == TORN
+    assert "1 hand-in set aside" in row(found, "u1").remarks
+    again = run(room, zip_file(tmp_path, {"ada_501_7_01_areas.ipynb": notebook(text="good")}))
+    assert row(again, "u1").state == "broken"  # collected again, it stays aside
+    set_aside(room, 0)
+    found = collect_again(Collector(Classroom.open(room.root), [AREAS], AREAS))
+    assert row(found, "u1").why == "all of it was set aside" and submitted(room, "u1") is None
+
+
+def test_a_hand_in_of_nobody_that_was_set_aside_stays_so(tmp_path, room):
+    source = zip_file(tmp_path, {"who_9_7_01_areas.ipynb": notebook()})
+    run(room, source)
+    [kept] = (room.unmatched / "who_9").iterdir()
+    kept.rename(kept.with_name("_" + kept.name))
+    assert row(run(room, source), "who_9").state == "set aside"
+    assert collect_again(Collector(Classroom.open(room.root), [AREAS])).rows == []
+    run(room, source, said={"who_9": "u3"})
+    assert submitted(room, "u3") == notebook()
+
+
+OTHER_MODULE = {"ada_501_7_02_volumes.ipynb": notebook(VOLUMES)}
+
+
+def test_a_notebook_of_another_module_is_settled_by_what_is_offered(tmp_path, room):
+    found = run(room, zip_file(tmp_path, OTHER_MODULE), only=AREAS)
+    said = closing(found)
+    assert "--module 02_volumes counts it there" in said and '--as "ada_501=-"' in said
+    assert "--module NN" not in said
+    assert not row(run(room, zip_file(tmp_path, OTHER_MODULE), only=VOLUMES), "u1").waits
+    assert submitted(room, "u1", "02_volumes") == notebook(VOLUMES)
+
+
+def again(room, only=AREAS, **said):
+    collector = Collector(Classroom.open(room.root), [AREAS, VOLUMES], only, **said)
+    return collect_again(collector)
+
+
+def test_a_students_hand_in_is_set_aside_and_the_next_one_counts(tmp_path, room):
+    run(room, zip_file(tmp_path, OTHER_MODULE), only=AREAS)
+    found = again(room, said={"ada_501": "-"})
+    assert [r.state for r in found.rows if r.found] == ["set aside"]
+    assert again(room).rows[0].state == "missing" and len(again(room).rows) == 5
+    later = {**OTHER_MODULE, "ada_501_9_01_areas.ipynb": notebook()}
+    found = run(room, zip_file(tmp_path, later), only=AREAS)
+    assert row(found, "u1", "01_areas").state == "new"
+
+
+def test_what_was_filed_under_a_student_can_be_taken_out(tmp_path, room):
+    source = zip_file(tmp_path, {"ada_501_7_01_areas.ipynb": notebook(text="not hers")})
+    run(room, source)
+    run(room, source, said={"ada_501": "-"}, dry_run=True)
+    assert b"not hers" in submitted(room, "u1")
+    found = run(room, source, said={"ada_501": "-"})
+    assert submitted(room, "u1") is None
+    assert found.rows[0].why == "all of it was set aside"
+
+
+def test_who_is_missing_is_told_of_the_module_that_came_and_not_of_a_stray_one(tmp_path, room):
+    files = {f"{who}/01_areas.ipynb": notebook(text=who) for who in ("u1", "u2", "u3", "aux")}
+    files["Grün Weiß/02_volumes.ipynb"] = notebook(VOLUMES)
+    files["u1/02_volumes.ipynb"] = notebook(VOLUMES)
+    found = run(room, put(tmp_path / "both", files))
+    assert len([r for r in found.rows if r.module == "02_volumes"]) == 5
+    del files["u1/02_volumes.ipynb"]
+    more = make_class(tmp_path / "more", ROSTER + "u6,Ola,,,,\nu7,Per,,,,\n")
+    files |= {f"{who}/01_areas.ipynb": notebook(text=who) for who in ("u6", "u7")}
+    found = run(more, put(tmp_path / "stray", files))
+    assert [r.student.id for r in found.rows if r.module == "02_volumes"] == ["grun-wei~b4ca7e726c"]
+    assert len([r for r in found.rows if r.module == "01_areas"]) == 7
+    assert len([r for r in run(more, tmp_path / "stray", only=VOLUMES).rows]) >= 7
 
 
 def test_a_call_that_was_ended_in_the_middle_is_made_good(tmp_path, room, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
@@ -15,7 +16,7 @@ from tito.grading.collect import inbox, lateness
 from tito.grading.collect.choosing import Choice, Wanted
 from tito.grading.collect.dividing import Divider, Part
 from tito.grading.collect.inbox import Contents, Record
-from tito.grading.collect.matching import Match, Matcher, read_matches
+from tito.grading.collect.matching import NOBODY, Match, Matcher, read_matches, same
 from tito.grading.collect.names import safe_name
 from tito.grading.collect.platforms import NBGRADER
 from tito.grading.collect.rows import ASIDE, NEW, NEWER, UNCHANGED, UNMATCHED, Row
@@ -27,6 +28,7 @@ from tito.grading.roster import Student
 from tito.grading.times import parse_time
 from tito.grading.wording import counted
 
+_FEW = 4  # of how many hand-ins one is a stray
 # Matches that need no word: the source had the very id.
 _PLAIN_MATCHES = ("id", "canvas_id", "moodle_id", "matches.csv")
 
@@ -36,7 +38,8 @@ class Collector:
     """Takes hand-ins into a class folder. Whoever writes holds the classroom's lock.
 
     modules : of the course; `only` is the one asked for
-    handed_in : the time of everything whose platform gives none
+    handed_in : the time of what is called as in `handed_in_of` (None: of everything), where the
+        platform gives none
     said : whose hand-ins are, by a person's word: found -> Student.id or "-"
     """
 
@@ -46,6 +49,7 @@ class Collector:
     handed_in: datetime | None = None
     dry_run: bool = False
     said: dict[str, str] = field(default_factory=dict)
+    handed_in_of: frozenset[str] | None = None
 
     def __post_init__(self) -> None:
         roster = self.classroom.roster()
@@ -57,6 +61,7 @@ class Collector:
         self._places: dict[tuple[str, str], _Place] = {}
         self._of_nobody: list[Row] = []
         self.passed: list[Passed] = []
+        self.set_aside: set[str] = set()
 
     def take(self, unit: Unit, source: str, kept: Record | None = None) -> None:
         """Keep one hand-in where it belongs.
@@ -64,6 +69,7 @@ class Collector:
         kept : its note, where it lies in the inbox already, of nobody
         """
         match = self.matcher.match(unit.claim)
+        owner = self._owner_of_aside(unit, match)
         passed: list[Passed] = []
         entries = unit.entries
         if not any(e.is_notebook for e in entries):
@@ -76,18 +82,37 @@ class Collector:
             record.student = match.student.id if match.student else ""
             if not record.files and not record.left_out:
                 self.passed.append(Passed(record.found, "an empty folder"))
+            elif owner is not None:
+                self._set_aside(record, contents, owner, kept)
             elif match.student is None or part.module is None:
                 self._keep_aside(record, contents, match, part.why)
             else:
                 self._keep(record, contents, match)
 
     def finish(self) -> list[Row]:
-        """Put the newest hand-ins where they are graded; the rows of everybody."""
+        """Put the newest hand-ins where they are graded; a row for everybody of whom something
+        came, and in modules that the source is of for all others."""
         modules = {module for _, module in self._places}
         modules |= {self.only.name} if self.only else set()
         roster = self.classroom.roster()
-        rows = [self._finish(student, m) for m in sorted(modules) for student in roster]
+        of_source = self._modules_of_source()
+        rows = [
+            self._finish(student, m)
+            for m in sorted(modules)
+            for student in roster
+            if m in of_source or self._place(student.id, m).history
+        ]
         return rows + self._of_nobody
+
+    def _modules_of_source(self) -> set[str]:
+        """Without those of which a few came among a class's hand-ins of another one, unless they
+        are due: nobody asked who is missing there."""
+        if self.only is not None:
+            return {self.only.name}
+        counts = Counter(module for _, module in self._places)
+        most = max(counts.values(), default=0)
+        due = {m for m in self.settings.modules_due if self.now > self.settings.due(m)}
+        return {m for m, count in counts.items() if m in due or count * _FEW >= most}
 
     # -- what it is
 
@@ -134,10 +159,14 @@ class Collector:
     def _time(self, unit: Unit, choice: Choice) -> tuple[datetime | None, str]:
         if at := unit.claim.at or _nbgraders_time(unit, choice):
             return at, lateness.PLATFORM
-        if self.handed_in is not None:
+        if self.handed_in is not None and self._is_meant(unit.claim.found):
             return self.handed_in, lateness.YOU
         # A download of Canvas has the time of the download.
         return (None, "") if unit.claim.canvas_id else (unit.saved, lateness.FROM_FILE)
+
+    def _is_meant(self, found: str) -> bool:
+        """Whether the time that a person gave is this hand-in's."""
+        return self.handed_in_of is None or same(found) in self.handed_in_of
 
     # -- where it is kept
 
@@ -156,6 +185,8 @@ class Collector:
 
     def _repeat(self, known: Record, record: Record) -> None:
         """The same hand-in again: only a time that a person gives is news."""
+        if known.set_aside:
+            return
         if record.time_from == lateness.YOU and known.handed_in != record.handed_in:
             known.handed_in, known.time_from = record.handed_in, lateness.YOU
             if not self.dry_run:
@@ -175,18 +206,48 @@ class Collector:
 
     def _keep_aside(self, record: Record, contents: Contents, match: Match, why: str) -> None:
         """Nobody's yet, or of no module yet."""
-        state = ASIDE if match.aside else UNMATCHED
+        folder = self._aside(record.found)
+        same = next((r for r in inbox.records(folder) if r.key == record.key), None)
+        settled = same is not None and same.set_aside
+        state = ASIDE if match.aside or settled else UNMATCHED
         why = match.why or why
         self._of_nobody.append(_row(state, record, match.student, why))
         record.status, record.problem = state, why
-        if self.dry_run:
+        if self.dry_run or settled:
             return
-        folder = self._aside(record.found)
-        same = next((r for r in inbox.records(folder) if r.key == record.key), None)
         if same is None:
             inbox.keep(record, contents, folder)
         elif (same.status, same.problem, same.student) != (state, why, record.student):
             inbox.rewrite(_take_over(record, same))
+
+    def _owner_of_aside(self, unit: Unit, match: Match) -> Student | None:
+        """The student whose hand-in a person sets aside now. Only what is here is meant: later
+        ones of the same name are this student's again."""
+        now = {same(found) for found, student in self.said.items() if student == NOBODY}
+        if not match.aside or same(unit.claim.found) not in now:
+            return None
+        return self.matcher.by_evidence(unit.claim).student
+
+    def _set_aside(
+        self, record: Record, contents: Contents, owner: Student, kept: Record | None
+    ) -> None:
+        """Where it lies, in the student's inbox or among what is nobody's, it counts no more."""
+        self.set_aside.add(record.found)
+        self._of_nobody.append(_row(ASIDE, record, owner, "set aside"))
+        there = kept or self._known(record, owner)
+        if self.dry_run:
+            return
+        if there is None:
+            record.student = owner.id
+            there = inbox.keep(record, contents, self._aside(record.found))
+        if not there.set_aside:
+            inbox.set_aside(there)
+
+    def _known(self, record: Record, owner: Student) -> Record | None:
+        """The same hand-in, where it is kept."""
+        filed = self._place(owner.id, record.module).history if record.module else []
+        aside = inbox.records(self._aside(record.found))
+        return next((r for r in [*filed, *aside] if r.key == record.key), None)
 
     def _aside(self, found: str) -> Path:
         return self.classroom.unmatched / safe_name(found)
@@ -202,12 +263,16 @@ class Collector:
     def _finish(self, student: Student, module: str) -> Row:
         place = self._place(student.id, module)
         due = self.settings.due(module, student.id)
-        if not place.history:
+        counting = inbox.counting(place.history)
+        if not counting:
             late = "overdue" if due is not None and self.now > due else ""
-            return Row(MISSING, module, student, late=late, why="nothing was handed in")
+            why = "all of it was set aside" if place.history else "nothing was handed in"
+            self._withdraw(student, module, place)
+            return Row(MISSING, module, student, late=late, why=why)
         best = inbox.newest(place.history)
         if best is None:
-            last = place.history[-1]
+            self._withdraw(student, module, place)
+            last = counting[-1]
             row = _row(last.status, last, student, last.problem)
             told = f"{row.why} {row.remarks}"
             row.remarks += [t for t in last.left_out[:3] if t.partition(":")[0] not in told]
@@ -217,8 +282,20 @@ class Collector:
             self._submit(best, at, place)
         row = _row(place.state(best), best, student, best.problem)
         row.late = lateness.told(at, due)
+        newer = inbox.newer_in_trouble(place.history, best)
+        row.newer_broken = any(r.status == BROKEN for r in newer) and best.status != BROKEN
         row.remarks = [*([remark] if remark else []), *row.remarks, *place.others(best)]
         return row
+
+    def _withdraw(self, student: Student, module: str, place: _Place) -> None:
+        """What a person has set aside, where nothing else counts: graded no more."""
+        target = self.classroom.submitted(student.id, module)
+        if self.dry_run or not target.is_file():
+            return
+        digest = hashlib.sha256(target.read_bytes()).hexdigest()
+        if digest in {inbox.notebook_digest(r) for r in place.history if r.set_aside}:
+            target.unlink()
+            (target.parent / TIMESTAMP).unlink(missing_ok=True)
 
     def _submit(self, record: Record, at: datetime | None, place: _Place) -> None:
         """The newest hand-in to nbgrader's submitted/, with its time."""
@@ -249,12 +326,13 @@ class _Place:
 
     def others(self, best: Record) -> list[str]:
         """Remarks on the hand-ins that do not count."""
-        at = next(i for i, r in enumerate(self.history) if r is best)
-        later = [r for r in self.history[at + 1 :] if r.notebook is None]
-        remarks = [f"a later hand-in cannot be graded: {r.problem}" for r in later]
-        others = len(self.history) - 1 - len(later)
+        later = inbox.newer_in_trouble(self.history, best)
+        remarks = [f"a later hand-in cannot be graded: {r.problem}; this one counts" for r in later]
+        others = len(inbox.counting(self.history)) - 1 - len(later)
         if others:
             remarks.append(f"{counted(others, 'other hand-in')} in the inbox")
+        if aside := len(self.history) - len(inbox.counting(self.history)):
+            remarks.append(f"{counted(aside, 'hand-in')} set aside")
         return remarks
 
     def is_outdated(self, target: Path, best: Record) -> bool:

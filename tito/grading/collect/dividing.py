@@ -9,6 +9,8 @@ from tito.grading.collect.choosing import Choice, Wanted, choose, share, shares
 from tito.grading.collect.sources import Entry
 from tito.grading.collect.units import Unit
 
+ANOTHER = "it is a notebook of"
+
 
 @dataclass
 class Part:
@@ -68,7 +70,7 @@ class Divider:
         fitting = [e for e in entries if e.parts not in others]
         if others and not any(e.is_notebook for e in fitting):
             names = ", ".join(sorted(set(others.values())))
-            return Part(None, entries, Choice(), f"it is a notebook of {names}")
+            return Part(None, entries, Choice(), f"{ANOTHER} {names}")
         choice = _chosen(fitting, self.only, troubles)
         choice.remarks += [f"not looked at: {'/'.join(p[1:])}, of {m}" for p, m in others.items()]
         return Part(self.only.name, entries, choice)

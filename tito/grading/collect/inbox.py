@@ -2,6 +2,8 @@
 
 inbox/MODULE/STUDENT/2026-12-01_225900/handin.json, files/...
 inbox/_unmatched/FOUND/...          of which nobody knows yet whose, or of which module
+
+A person sets one hand-in aside by putting _ before its folder's name: it stays and counts no more.
 """
 
 from __future__ import annotations
@@ -20,12 +22,13 @@ from typing import Any
 from tito.errors import UserError
 from tito.files import write_atomic
 from tito.grading.collect.names import safe_paths
+from tito.grading.collect.rows import ASIDE
 from tito.grading.collect.sources import FILE, Entry
 from tito.grading.judge.result import BROKEN
 
 NOTE, FILES = "handin.json", "files"
 VERSION = 1
-_NEW = ".new-"
+_NEW, SET_ASIDE = ".new-", "_"
 # The files of a hand-in, by their path in it.
 Contents = dict[tuple[str, ...], bytes]
 MOST_FILES, MOST_BYTES = 2000, 300 << 20
@@ -74,6 +77,11 @@ class Record:
     def at(self) -> datetime | None:
         return datetime.fromisoformat(self.handed_in) if self.handed_in else None
 
+    @property
+    def set_aside(self) -> bool:
+        """Whether a person has renamed its folder."""
+        return self.folder is not None and self.folder.name.startswith(SET_ASIDE)
+
     def to_json(self) -> str:
         document = {"version": VERSION, **asdict(self)}
         del document["folder"]
@@ -95,6 +103,7 @@ def records(folder: Path) -> list[Record]:
     for note in folder.glob(f"*/{NOTE}"):
         record = read_record(note)
         if record is not None and not note.parent.name.startswith(_NEW):
+            record.status = ASIDE if record.set_aside else record.status
             found.append(record)
     return sorted(found, key=lambda r: (r.collected_at, r.folder.name))
 
@@ -110,11 +119,37 @@ def read_record(note: Path) -> Record | None:
         return None
 
 
+def counting(history: list[Record]) -> list[Record]:
+    """Without what a person has set aside."""
+    return [r for r in history if not r.set_aside]
+
+
 def newest(history: list[Record]) -> Record | None:
-    """The hand-in that counts: of those with a notebook the last, by the platform's count, else
-    by time, else by the order in which they were collected."""
-    with_notebook = [r for r in history if r.notebook is not None]
-    return reduce(_later, with_notebook) if with_notebook else None
+    """The hand-in that counts: of those that can be read the last, by the platform's count, else
+    by time, else by the order in which they were collected. A broken one counts where no other
+    has a notebook: a torn upload does not take away what was handed in before it."""
+    with_notebook = [r for r in counting(history) if r.notebook is not None]
+    readable = [r for r in with_notebook if r.status != BROKEN]
+    return reduce(_later, readable or with_notebook) if with_notebook else None
+
+
+def newer_in_trouble(history: list[Record], best: Record | None) -> list[Record]:
+    """What came later than the hand-in that counts, and cannot be graded."""
+    counted = counting(history)
+    at = next((i for i, r in enumerate(counted) if r is best), -1)
+    return [
+        r
+        for i, r in enumerate(counted)
+        if r is not best
+        and (i > at if r.notebook is None else _is_newer_and_broken(r, best, i > at))
+    ]
+
+
+def _is_newer_and_broken(record: Record, best: Record, collected_later: bool) -> bool:
+    if record.status != BROKEN:
+        return False
+    pair = (best, record) if collected_later else (record, best)
+    return _later(*pair) is record
 
 
 def trouble(history: list[Record]) -> tuple[str, str] | None:
@@ -122,12 +157,18 @@ def trouble(history: list[Record]) -> tuple[str, str] | None:
     best = newest(history)
     if best is not None and best.status == BROKEN:
         return BROKEN, best.problem or ""
-    at = next((i for i, r in enumerate(history) if r is best), -1)
-    last = next((r for r in reversed(history[at + 1 :]) if r.notebook is None), None)
-    if last is None:
+    later = newer_in_trouble(history, best)
+    if not later:
         return None
-    note = "; the earlier hand-in counts" if best is not None else ""
-    return last.status, (last.problem or "") + note
+    note = f"; the earlier hand-in counts ({how_to_choose(best)})" if best is not None else ""
+    return later[-1].status, (later[-1].problem or "") + note
+
+
+def how_to_choose(best: Record) -> str:
+    """How a person decides that another hand-in counts."""
+    folder = f"{best.module}/{best.student}/{best.folder.name if best.folder else '...'}"
+    return f"if it should not: rename inbox/{folder} to begin with _, then tito grade collect \
+--module {best.module}"
 
 
 def _later(one: Record, other: Record) -> Record:
@@ -213,6 +254,13 @@ def keep(record: Record, contents: Contents, folder: Path) -> Record:
 def rewrite(record: Record) -> None:
     """Write what became known of a hand-in later to its note."""
     write_atomic(record.folder / NOTE, record.to_json())
+
+
+def set_aside(record: Record) -> None:
+    """It counts no more."""
+    target = record.folder.with_name(SET_ASIDE + record.folder.name)
+    os.replace(record.folder, target)
+    record.folder, record.status = target, ASIDE
 
 
 def move(record: Record, folder: Path) -> None:

@@ -41,7 +41,8 @@ def squashed(text: str) -> str:
     return "".join(c for c in plain.casefold() if c.isalnum())
 
 
-def _same(text: str) -> str:
+def same(text: str) -> str:
+    """A name in the form in which two are compared."""
     return unicodedata.normalize("NFC", text).strip()
 
 
@@ -64,7 +65,7 @@ class Matcher:
     def __init__(self, roster: Iterable[Student], matches: dict[str, str]) -> None:
         self._students = list(roster)
         self._by_id = {name: s for s in self._students for name in (s.id, s.given_id)}
-        self._matches = {_same(found): student for found, student in matches.items()}
+        self._matches = {same(found): student for found, student in matches.items()}
         self._groups = sorted({s.group for s in self._students if s.group}, key=len, reverse=True)
         self._tables: dict[str, dict[str, set[Student]]] = {
             name: defaultdict(set)
@@ -78,10 +79,10 @@ class Matcher:
         for column in ("canvas_id", "moodle_id"):
             if number := getattr(student, column):
                 tables[column][number].add(student)
-        for name in {student.id, _same(student.given_id)}:
+        for name in {student.id, same(student.given_id)}:
             tables["id"][name.casefold()].add(student)
         if student.email:
-            mail = _same(student.email).casefold()
+            mail = same(student.email).casefold()
             tables["email"][mail].add(student)
             tables["mailbox"][mail.partition("@")[0]].add(student)
         for order in _orders(student.name):
@@ -90,15 +91,19 @@ class Matcher:
 
     def by_id(self, word: str) -> Student | None:
         """The student of an id, in either form."""
-        return self._by_id.get(_same(word))
+        return self._by_id.get(same(word))
 
     def match(self, claim: Claim) -> Match:
         """Whose it is: as matches.csv says, else by number, id, email, name, in this order."""
-        said = self._matches.get(_same(claim.found))
+        said = self._matches.get(same(claim.found))
         if said == NOBODY:
             return Match(by="matches.csv", aside=True, why="set aside in matches.csv")
         if said is not None:
             return Match(self._by_id[said], "matches.csv")
+        return self.by_evidence(claim)
+
+    def by_evidence(self, claim: Claim) -> Match:
+        """The same without a person's word."""
         for by, found in self._evidence(claim):
             if len(found) == 1:
                 return self._unless_contradicted(claim, by, next(iter(found)))
@@ -122,7 +127,7 @@ class Matcher:
             yield "canvas_id", tables["canvas_id"].get(claim.canvas_id, set())
         if claim.moodle_id:
             yield "moodle_id", tables["moodle_id"].get(claim.moodle_id, set())
-        by_word = [*self._by_word(_same(claim.name)), ("name", self._with_name(claim.name))]
+        by_word = [*self._by_word(same(claim.name)), ("name", self._with_name(claim.name))]
         if claim.platform in (CANVAS, MOODLE):
             by_word = by_word[-1:] + by_word[:-1]  # these two write names, not ids
         for by, found in by_word:
@@ -171,7 +176,7 @@ def read_matches(path: Path, roster: Iterable[Student]) -> dict[str, str]:
     ids = {name: s.id for s in roster for name in (s.id, s.given_id)}
     matches, problems = {}, []
     for number, row in enumerate(csv.reader(lines, delimiter=separator), 1):
-        cells = [_same(cell) for cell in row]
+        cells = [same(cell) for cell in row]
         if not any(cells) or (number == 1 and tuple(cells[:2]) == _COLUMNS):
             continue
         if len(cells) < 2 or not cells[0]:

@@ -18,6 +18,7 @@ class Row:
 
     state : new, newer (than what was there), unchanged, missing; for a person: unmatched (no
         student, or no module, is known), ambiguous, broken; "set aside" where a person has said so
+    newer_broken : a newer hand-in is broken, so that this one counts
     """
 
     state: str
@@ -30,11 +31,12 @@ class Row:
     late: str = ""
     why: str = ""
     remarks: list[str] = field(default_factory=list)
+    newer_broken: bool = False
 
     @property
     def waits(self) -> bool:
         """Whether a person has to look at it."""
-        return self.state in (UNMATCHED, AMBIGUOUS, BROKEN)
+        return self.newer_broken or self.state in (UNMATCHED, AMBIGUOUS, BROKEN)
 
 
 @dataclass

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from tito.grading.collect.dividing import ANOTHER
 from tito.grading.collect.rows import NEW, NEWER, UNCHANGED, UNMATCHED, Collection, Row
 from tito.grading.judge.result import AMBIGUOUS, MISSING
 from tito.grading.wording import counted, hanging
@@ -95,10 +96,20 @@ def _how_to_settle(rows: list[Row]) -> list[str]:
     if nobodys:
         name = nobodys[0].found
         lines.append(f'  whose: tito grade collect --as "{name}=ID" (ID - sets it aside)')
-    if any(row.state == UNMATCHED and row.student for row in rows):
+    of_no_module = [row for row in rows if row.state == UNMATCHED and row.student]
+    others = [row for row in of_no_module if row.why.startswith(ANOTHER)]
+    if len(others) < len(of_no_module):
         lines.append("  which module: tito grade collect --module NN")
+    if others:
+        module = others[0].why.removeprefix(ANOTHER).partition(",")[0].strip()
+        lines.append(f"  of another module: tito grade collect --module {module} counts it there;")
+        lines.append(f'    tito grade collect --as "{others[0].found}=-" sets this one aside')
     if any(row.state == AMBIGUOUS for row in rows):
         lines.append("  which notebook: tito grade collect THE_FILE --module NN --as ID")
+    if newer := next((row for row in rows if row.newer_broken), None):
+        place = f"inbox/{newer.module}/{newer.student.id}"
+        lines.append(f"  which hand-in counts: to begin with _, rename what should not in {place},")
+        lines.append(f"    then tito grade collect --module {newer.module}")
     return lines
 
 

@@ -289,7 +289,13 @@ def _zip_entries(
 
 def _whole_file(path: Path) -> _Opener:
     """The zip that a person named, kept open."""
-    return _opened(lambda: open(path, "rb"))
+    try:
+        return _opened(lambda: open(path, "rb"))
+    except UserError as error:
+        hint = "download it again; or unpack it yourself, and name the folder"
+        raise UserError(error.message, path=path, hint=hint) from None
+    except OSError as error:
+        raise UserError(f"cannot be read: {error.strerror}", path=path) from None
 
 
 def _opened(source: Callable[[], BinaryIO]) -> _Opener:
