@@ -75,6 +75,17 @@ def test_a_late_page_says_what_it_cost(own):
     assert not (own.root / "feedback" / "ann").exists()
 
 
+def test_an_extension_that_was_granted_after_grading_counts_on_the_page(own):
+    """Its times and its points are of the same moment: no due time beside a deduction for none."""
+    settings = own.root / "course.toml"
+    late = '[extensions."ben"]\n"07_sums" = 2026-12-03T12:00:00+01:00\n'
+    settings.write_text(settings.read_text("utf-8") + late, encoding="utf-8")
+    assert run("feedback", "--class", str(own.root), "--student", "ben") == 0
+    text = page_of(own, "ben")
+    assert "due 2026-12-03 12:00" in text and " late" not in text
+    assert "<strong>3</strong> of 9.5 points" in text
+
+
 def test_an_extension_is_no_lateness(own):
     assert run("feedback", "--class", str(own.root), "--student", "cem") == 0
     assert " late" not in page_of(own, "cem")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -80,7 +80,7 @@ def _page(
             _graded_file(classroom, stored),
             student=student.name or student.id,
             marks=in_book,
-            late=_lateness(classroom, stored, marks),
+            late=_lateness(classroom, stored.module, marks),
         )
     )
 
@@ -96,24 +96,27 @@ def _graded_file(classroom: Classroom, stored: Stored) -> Notebook | None:
         return None
 
 
-def _lateness(classroom: Classroom, stored: Stored, marks: Marks | None) -> Late | None:
+def _lateness(classroom: Classroom, module: str, marks: Marks | None) -> Late | None:
+    """As the marks have it, so that times and deduction are those of the same hand-in."""
     from tito.grading.feedback import Late
 
-    at = classroom.submitted_at(stored.student, stored.module)
-    due = classroom.settings().due(stored.module, stored.student)
-    if at is None:
+    if marks is None or marks.timestamp is None:
         return None
-    seconds = classroom.seconds_late(stored.student, stored.module)
+    due = classroom.settings().due(module, marks.student)
+    zone = due.tzinfo if due else timezone.utc
+    seconds = marks.seconds_late
     return Late(
-        handed_in=_clock(at.astimezone(due.tzinfo) if due else at),
-        due=_clock(due) if due else None,
+        handed_in=_clock(marks.timestamp, zone),
+        due=_clock(marks.due, zone) if marks.due else None,
         by=_span(seconds) if seconds else None,
-        **({"penalty": marks.penalty} if marks else {}),
+        penalty=marks.penalty,
     )
 
 
-def _clock(time: datetime) -> str:
-    return f"{time:%Y-%m-%d %H:%M} ({time.tzname() or 'UTC'})"
+def _clock(time: datetime, zone: tzinfo | None) -> str:
+    """A time in UTC without a zone, as people of that zone say it."""
+    own = time.replace(tzinfo=timezone.utc).astimezone(zone)
+    return f"{own:%Y-%m-%d %H:%M} ({own.tzname() or 'UTC'})"
 
 
 def _span(seconds: float) -> str:
