@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.grading.book.sample import HANDINS, NAME, RIGHT, TIMES, Class, hand_in, master, row
+from tests.grading.book.sample import HANDINS, NAME, OF, RIGHT, TIMES, Class, hand_in, master, row
 from tito import cli
 
 pytest.importorskip("nbgrader")
@@ -66,6 +66,15 @@ def test_answers_that_nobody_has_to_read_are_decided_on_the_page(own):
     assert "reflect-1: no answer" in ben and "draw: waits for a person" in ben
     assert "reflect-1: nothing to grade" in dua and "waits for a person" not in dua
     assert "not decided yet" not in dua
+
+
+def test_a_comment_on_code_reaches_the_student(own):
+    own.change(
+        f"UPDATE comment SET manual_comment=? WHERE {OF}",
+        *("why not <b>sum</b>?", "ann", "total", "SolutionCell"),
+    )
+    run("feedback", "--class", str(own.root), "--student", "ann")
+    assert "why not &lt;b&gt;sum&lt;/b&gt;?" in page_of(own, "ann")
 
 
 def test_a_late_page_says_what_it_cost(own):

@@ -102,13 +102,27 @@ def test_a_persons_marks_and_lateness_count():
     }
     late = Late("1 Dec 10:00 UTC", "30 Nov 23:59 UTC", "10 hours", Fraction(1, 2))
     found = feedback_of(
-        master(), record(), hand_in(), marks=marks, late=late, comment="*all in all*"
+        master(), record(), hand_in(), marks=marks, late=late, comments=["*all in all*"]
     )
     assert found.points == 4 and found.waiting == 0
     text = page(found)
     assert "10 hours late: 0.5 points off" in text
     assert "graded by a person" in text and "good: <math" in text
     assert "neat &lt;b&gt;" in text and "<em>all in all</em>" in text
+
+
+def test_a_comment_on_any_cell_is_on_the_page():
+    """On the code of an exercise, whose points are its tests'; on a cell that is no longer there."""
+    marks = {
+        "half": Mark(None, "slow <b>loop</b>, *but* right"),
+        "gone": Mark(None, "see me & ask"),
+    }
+    found = feedback_of(master(), record(), hand_in(), marks=marks)
+    assert (found.points, found.waiting) == (3, 2)
+    text = page(found)
+    at = text.index("slow &lt;b&gt;loop&lt;/b&gt;, <em>but</em> right")
+    assert text.index("Exercise 1: Halves") < at < text.index("1. Why?</span>")
+    assert text.count("slow &lt;b&gt;") == 1 and "see me &amp; ask" in text
 
 
 def test_lateness_costs_no_more_than_there_is():

@@ -7,7 +7,7 @@ author's message. Times are left out, since how long a hidden test took is the s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -69,12 +69,16 @@ class Part:
 
 @dataclass
 class Question:
-    """What stands under one heading of the module: the student's cells and their points."""
+    """What stands under one heading of the module: the student's cells and their points.
+
+    comments : a person's, on cells that have no points of their own, as the code of an exercise
+    """
 
     title: str
     code: list[str] = field(default_factory=list)
     answer: str | None = None
     parts: list[Part] = field(default_factory=list)
+    comments: list[str] = field(default_factory=list)
 
     @property
     def points(self) -> Fraction | None:
@@ -99,7 +103,7 @@ class Feedback:
     notes: list[str]
     isolation: list[str]
     late: Late | None = None
-    comment: str | None = None
+    comments: list[str] = field(default_factory=list)
 
     @property
     def points(self) -> Fraction:
@@ -127,7 +131,7 @@ def feedback_of(
     student: str | None = None,
     marks: Mapping[str, Mark] | None = None,
     late: Late | None = None,
-    comment: str | None = None,
+    comments: Iterable[str] = (),
 ) -> Feedback:
     """The page of one student.
 
@@ -135,9 +139,10 @@ def feedback_of(
     hand_in : the notebook that was graded; None where there is none to show
     student : how the page calls them; the row's own word for them otherwise
     marks   : grade_id -> what the grade book says
-    comment : a person's comment on the whole
+    comments : a person's, on the whole
     """
     graded = {cell["id"]: cell for cell in record["cells"]}
+    said = {name: mark.comment for name, mark in (marks or {}).items() if mark.comment}
     blank = strip_marks(strip_solutions(master))
     questions: dict[str, Question] = {}
     for title, cell in _under_headings(blank):
@@ -151,16 +156,19 @@ def feedback_of(
             mark = (marks or {}).get(cell.grade_id, Mark())
             readable = record["status"] == GRADED
             question.parts.append(_part(graded[cell.grade_id], cell, mark, readable))
+            said.pop(cell.grade_id, None)
+        elif comment := said.pop(cell.grade_id or "", None):
+            question.comments.append(comment)
     return Feedback(
         title=_title(master),
         student=student or record["student"],
         status=record["status"],
         reason=record.get("reason"),
-        questions=[q for q in questions.values() if q.parts],
+        questions=[q for q in questions.values() if q.parts or q.comments],
         notes=[*record.get("deviations", []), *record.get("raised", [])],
         isolation=list(record.get("isolation", [])),
         late=late,
-        comment=comment,
+        comments=[*comments, *said.values()],
     )
 
 
