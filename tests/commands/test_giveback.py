@@ -77,6 +77,19 @@ def test_a_comment_on_code_reaches_the_student(own):
     assert "why not &lt;b&gt;sum&lt;/b&gt;?" in page_of(own, "ann")
 
 
+def test_a_persons_points_for_an_answer_that_was_replaced_wait_again(own):
+    from tito.grading.book import write
+
+    own.give("ann", "reflect-1", 0, "too short")
+    own.collect("ann", hand_in({**RIGHT, "reflect-1": "A new answer."}), TIMES["ann"])
+    own.grade("ann", row("ann"))
+    write(own.room, master(), own.results())
+    run("feedback", "--class", str(own.root), "--student", "ann")
+    text = page_of(own, "ann")
+    assert "A new answer." in text and "reflect-1: waits for a person" in text
+    assert "6 more are not decided yet" in text and "graded by a person" not in text
+
+
 def test_a_late_page_says_what_it_cost(own):
     run("feedback", "--class", str(own.root), "--student", "ben")
     text = page_of(own, "ben")

@@ -70,7 +70,7 @@ def _page(
     from tito.grading.feedback import Mark, feedback_of, page
 
     in_book = {
-        grade_id: Mark(mark.points, mark.comment, mark.by_hand)
+        grade_id: Mark(mark.points, mark.comment, mark.by_hand, mark.waiting)
         for grade_id, mark in (marks.cells if marks else {}).items()
     }
     return page(

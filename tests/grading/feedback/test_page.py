@@ -111,8 +111,21 @@ def test_a_persons_marks_and_lateness_count():
     assert "neat &lt;b&gt;" in text and "<em>all in all</em>" in text
 
 
+def test_points_for_an_earlier_answer_are_not_those_of_the_new_one():
+    marks = {
+        "think": Mark(Fraction(0), "too short", by_hand=True, waiting=True),
+        "half-test": Mark(Fraction(3), by_hand=True, waiting=True),
+    }
+    found = feedback_of(master(), record(), hand_in(), marks=marks)
+    assert (found.points, found.waiting) == (0, 5)
+    text = page(found)
+    assert "think: waits for a person" in text and "graded by a person" not in text
+    assert "5 more are not decided yet" in text
+    assert text.index("On an earlier version of this answer") < text.index("too short")
+
+
 def test_a_comment_on_any_cell_is_on_the_page():
-    """On the code of an exercise, whose points are its tests'; on a cell that is no longer there."""
+    """On the code of an exercise, whose points are its tests'; on one that is gone."""
     marks = {
         "half": Mark(None, "slow <b>loop</b>, *but* right"),
         "gone": Mark(None, "see me & ask"),

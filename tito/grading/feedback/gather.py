@@ -19,6 +19,8 @@ from tito.strip import strip_marks, strip_solutions
 
 _HEADING = re.compile(r"^#{1,6}\s+(?P<title>.+?)\s*#*\s*$", re.MULTILINE)
 NO_ANSWER = "(no answer)"
+WAITS = "waits for a person"
+ON_EARLIER = "*On an earlier version of this answer:*"
 
 
 @dataclass(frozen=True)
@@ -28,11 +30,18 @@ class Mark:
     points : None where nobody has decided, or only a comment was written
     by_hand : whether a person gave them; otherwise they count for what people grade alone: 0, since
         there is no answer
+    waiting : whether a person has to look at it (again): what they gave was for another answer
     """
 
     points: Fraction | None = None
     comment: str | None = None
     by_hand: bool = False
+    waiting: bool = False
+
+    @property
+    def is_of_another(self) -> bool:
+        """Whether what a person gave is for an earlier version of the answer."""
+        return self.by_hand and self.waiting
 
 
 @dataclass(frozen=True)
@@ -206,20 +215,28 @@ def _part(record: Mapping[str, Any], cell: Cell, mark: Mark, readable: bool) -> 
         points=points,
         max_points=exact(record["max_points"]),
         message=record.get("message"),
-        comment=mark.comment,
+        comment=_told_of(mark),
         hidden=cell.hidden,
     )
+
+
+def _told_of(mark: Mark) -> str | None:
+    if mark.comment and mark.is_of_another:
+        return f"{ON_EARLIER}\n\n{mark.comment}"
+    return mark.comment
 
 
 def _decided(record: Mapping[str, Any], mark: Mark, readable: bool) -> tuple[Fraction | None, str]:
     """(points, what the page calls it): a person's before all others, as in the grade book."""
     status = record["status"]
+    if mark.is_of_another:
+        return None, WAITS
     if mark.by_hand:
         return mark.points, "graded by a person"
     if status == MANUAL:
         if not readable:
             return Fraction(0), "nothing to grade"
-        return mark.points, "waits for a person" if mark.points is None else "no answer"
+        return mark.points, WAITS if mark.points is None else "no answer"
     if status == LATER or record["points"] is None:
         return None, status
     return exact(record["points"]), status
