@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tito.commands.classes import class_words, the_class, wanted_modules
 from tito.commands.deliver import deliver
-from tito.commands.masters import course_of
+from tito.commands.masters import course_of, master_now
 from tito.commands.words import quoted, shown
 from tito.course import Course, find_course
 from tito.errors import UsageError, UserError
@@ -212,7 +212,7 @@ def grade_status(args: argparse.Namespace) -> int:
     modules = None
     if args.module:
         modules = [course_of(classroom, args.course).resolve(args.module).name]
-    found = waiting.look(classroom, modules)
+    found = waiting.look(classroom, modules, lambda name: master_now(classroom, name))
     if args.json:
         deliver(args.json, waiting.to_json(found))
     if args.json == "-":

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def grade_feedback(args: argparse.Namespace) -> int:
     """0 when every student with a result has a page that is up to date."""
-    from tito.commands.marks import graded_module, master_of_class
+    from tito.commands.marks import graded_module, master_of_class, say_older
     from tito.grading.book import read_marks, states
     from tito.grading.store import Store
 
@@ -49,6 +49,7 @@ def grade_feedback(args: argparse.Namespace) -> int:
         text = _page(classroom, master, stored, student, marks.students.get(student.id))
         pages[student.id] = text.encode()
         write_atomic(folder / student.id / module / f"{module}.html", text)
+    say_older(args, classroom, [module])
     _tell(pages, without, {s: doubts.get(s) for s in pages}, folder)
     if args.moodle:
         _pack(args.moodle, classroom, module, pages)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tito.grading.classroom import Classroom
     from tito.grading.collected import Collected
     from tito.grading.executors import Workers
+    from tito.grading.judge.result import CellResult
     from tito.grading.store import Stored
 
 
@@ -110,6 +111,8 @@ def _regrade(
     regrade = Regrade(kept, run.store, batch.master)
     done = Regraded(ref.name, regrade.plan(run.results))
     done.of_nobody, done.not_graded_yet = run.of_nobody, run.not_graded
+    if done.plan.questions:
+        _refuse_wrong_tests(run, done.plan.questions, workers)
     if not args.dry_run:
         kept.keep_master(batch.master)
         for stored in done.plan.relabelled:
@@ -125,6 +128,41 @@ def _regrade(
     order = {student.id: n for n, student in enumerate(classroom.roster())}
     done.changes.sort(key=lambda c: order.get(c.student, len(order)))
     return done
+
+
+def _refuse_wrong_tests(run: Collected, names: list[str], workers: Workers) -> None:
+    """A mended test that the course's own solution fails would take points from right answers."""
+    from tito.grading.audit.thresholds import speed_cells
+    from tito.grading.book.changes import question_of
+    from tito.grading.handins import HandIn
+    from tito.grading.judge.result import GRADED
+    from tito.notebook import write_ipynb
+
+    master = run.batch.master
+    own = HandIn("", read=lambda: write_ipynb(master).encode())
+    [(_, row)] = run.batch.stream([own], workers, run.assignment)
+    measured = {cell.id for cell in speed_cells(master)}
+    question = question_of(master)
+    lost = [
+        f"{cell.id}: {(cell.message or cell.status).strip().partition(chr(10))[0]}"
+        for cell in row.result.automatic
+        if question.get(cell.id) in names and _has_lost(cell, cell.id in measured)
+    ]
+    if row.result.status != GRADED:
+        lost = [row.result.reason or row.result.status]
+    if lost:
+        raise UserError(
+            f"the course's own solution fails the tests that changed: {'; '.join(lost)}",
+            path=master.path,
+            hint="mend the test, then call this again; nothing of the module was graded again",
+        )
+
+
+def _has_lost(cell: CellResult, is_measured: bool) -> bool:
+    """Whether points are missing; a speed may miss a step on a busy machine, but not all."""
+    if cell.points is None:
+        return False
+    return cell.points <= 0 < cell.max_points if is_measured else cell.points < cell.max_points
 
 
 def _graded_again(

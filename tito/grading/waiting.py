@@ -7,21 +7,25 @@ import json
 import shutil
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
+from tito.grading.book.kept import Kept
+from tito.grading.book.regrade import Regrade
 from tito.grading.classroom import ROSTER, Classroom
 from tito.grading.collect import inbox
 from tito.grading.collect.rows import ASIDE, UNMATCHED
 from tito.grading.judge.result import AMBIGUOUS, BROKEN, GRADED, MISSING
 from tito.grading.store import Store, Stored
 from tito.grading.wording import counted, hanging
+from tito.notebook import Notebook
 
 VERSION = 1
 NO_MODULE, LEFT_OVER = "no module", "of nobody"
 NOT_GRADED, CHANGED, MANUAL = "not graded yet", "changed", "by hand"
+OLDER = "older than its tests"
 # What a person has to settle first, then what the next command does.
 ORDER = (
     UNMATCHED,
@@ -31,6 +35,7 @@ ORDER = (
     LEFT_OVER,
     NOT_GRADED,
     CHANGED,
+    OLDER,
     MANUAL,
     MISSING,
 )
@@ -47,13 +52,21 @@ class Waiting:
     why: str = ""
 
 
-def look(classroom: Classroom, modules: list[str] | None = None) -> list[Waiting]:
-    """All that waits, what needs a person first; of these modules, or of all that is known."""
+def look(
+    classroom: Classroom,
+    modules: list[str] | None = None,
+    master: Callable[[str], Notebook | None] = lambda module: None,
+) -> list[Waiting]:
+    """All that waits, what needs a person first; of these modules, or of all that is known.
+
+    master : a module as it is now, None where that is not known
+    """
     if modules is None:
         modules = _modules(classroom)
     found = [*_unmatched(classroom, modules), *_left_over(classroom, modules)]
     for module in modules:
         found += _of_module(classroom, module)
+        found += _older(classroom, module, master(module))
     found += _by_hand(classroom, modules)
     return sorted(found, key=lambda w: ORDER.index(w.what))
 
@@ -112,6 +125,29 @@ def _of_grading(stored: Stored | None, path: Path) -> Iterator[tuple[str, str]]:
         yield CHANGED, "another file than the one that was graded"
     elif stored.submission["status"] != GRADED:
         yield BROKEN, stored.submission.get("reason") or ""
+
+
+def _older(classroom: Classroom, module: str, master: Notebook | None) -> Iterator[Waiting]:
+    """Results of the files that are there, from before a test was mended."""
+    if master is None:
+        return
+    shown = {student.id: student.given_id for student in classroom.roster()}
+    for student, questions in older_results(classroom, module, master).items():
+        path = classroom.submitted(student, module)
+        if Store(classroom.results(module)).get(student).graded_file(path) is not None:
+            why = f"graded before these questions changed: {', '.join(questions)}"
+            yield Waiting(OLDER, shown[student], module, why)
+
+
+def older_results(classroom: Classroom, module: str, master: Notebook) -> dict[str, list[str]]:
+    """Whose results were made with other tests, and the questions that they may concern."""
+    kept, store = Kept(classroom.root, module), Store(classroom.results(module))
+    results = store.results([student.id for student in classroom.roster()])
+    plan = Regrade(kept, store, master).plan(results)
+    return {
+        stale.stored.student: [q for q in plan.questions if q in stale.questions]
+        for stale in plan.stale
+    }
 
 
 _OPEN_CELLS = """
@@ -179,6 +215,8 @@ def next_step(found: list[Waiting], words: str = "") -> str:
         return f"next: tito grade collect THE_FILE --module NN --as ID{words}"
     if NOT_GRADED in kinds or CHANGED in kinds:
         return f"next: tito grade run{words}"
+    if OLDER in kinds:
+        return f"next: tito grade regrade{words}"
     if MANUAL in kinds:
         return "next: grade what is left by hand in formgrader (jupyter lab in the class folder)"
     if BROKEN in kinds or MISSING in kinds:
