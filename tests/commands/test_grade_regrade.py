@@ -55,7 +55,7 @@ def test_a_dry_run_lists_and_writes_nothing(taught, capsys):
 def test_results_from_before_a_mended_test_are_named(taught, capsys):
     taught.set(MASTER)
     taught.tito("status", "--json")
-    assert "older" not in capsys.readouterr().out
+    assert "older than" not in capsys.readouterr().out
     taught.set(MENDED)
     taught.tito("status", "--json")
     found = json.loads(capsys.readouterr().out)["waiting"]
@@ -70,7 +70,7 @@ def test_results_from_before_a_mended_test_are_named(taught, capsys):
         assert "07_sums: 3 results from before its tests changed; tito grade regrade" in said
     taught.set(MASTER + "\n# %% [markdown]\n# A word at the end.\n")
     taught.tito("status")
-    assert "older" not in capsys.readouterr().out  # no question is another one
+    assert "older than" not in capsys.readouterr().out  # no question is another one
 
 
 @pytest.mark.parametrize("words", [["--dry-run"], []])
