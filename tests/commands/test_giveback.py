@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from tests.grading.book.sample import HANDINS, NAME, OF, RIGHT, TIMES, Class, hand_in, master, row
 from tito import cli
+from tito.grading.collect import inbox
 
 pytest.importorskip("nbgrader")
 
@@ -93,8 +95,34 @@ def test_a_persons_points_for_an_answer_that_was_replaced_wait_again(own):
 def test_a_late_page_says_what_it_cost(own):
     run("feedback", "--class", str(own.root), "--student", "ben")
     text = page_of(own, "ben")
-    assert "23 hours late: 3 points off" in text
+    assert ", due 2026-12-01 12:00 (UTC+01:00), 23 hours late: 3 points off." in text
     assert not (own.root / "feedback" / "ann").exists()
+
+
+@pytest.mark.parametrize("rule", ["zero", "none"])
+def test_who_is_only_marked_late_has_no_invented_time_on_the_page(own, rule, capsys):
+    config = own.root / "nbgrader_config.py"
+    config.write_text(config.read_text().replace('"zero"', f'"{rule}"'))
+    data = own.room.submitted("ben", NAME).read_bytes()
+    note = {"key": "k", "found": "ben", "source": "canvas.zip", "collected_at": "2026-12-03T00:00Z"}
+    record = inbox.Record(
+        **note,
+        module=NAME,
+        platform="Canvas",
+        student="ben",
+        late=True,
+        notebook="a.ipynb",
+        files=[{"path": "a.ipynb", "kept": "a.ipynb", "sha256": sha256(data).hexdigest()}],
+    )
+    inbox.keep(record, {("a.ipynb",): data}, own.room.inbox(NAME, "ben"))
+    run("feedback", "--class", str(own.root), "--student", "ben")
+    cost = ": 3 points off" if rule == "zero" else ", without a deduction"
+    text = page_of(own, "ben")
+    assert f"Marked late by Canvas, due 2026-12-01 12:00 (UTC+01:00){cost}." in text
+    assert "Handed in" not in text and "minute" not in text
+    cli.main(["grade", "export", "--class", str(own.root), "--out", "-"])
+    [line] = [line for line in capsys.readouterr().out.split("\n") if ",ben," in line]
+    assert line.startswith(f"{NAME},2026-12-01 11:00:00,,ben,")
 
 
 def test_an_extension_that_was_granted_after_grading_counts_on_the_page(own):

@@ -99,18 +99,23 @@ def _graded_file(classroom: Classroom, stored: Stored) -> Notebook | None:
 
 def _lateness(classroom: Classroom, module: str, marks: Marks | None) -> Late | None:
     """As the marks have it, so that times and deduction are those of the same hand-in."""
+    from tito.grading.book.handedin import FILE_TIME
     from tito.grading.feedback import Late
 
     if marks is None or marks.timestamp is None:
         return None
     due = classroom.settings().due(module, marks.student)
     zone = due.tzinfo if due else timezone.utc
+    due_at = _clock(marks.due, zone) if marks.due else None
+    if marks.marked and marks.marked != FILE_TIME:
+        return Late(due=due_at, penalty=marks.penalty, marked=marks.marked)
     seconds = marks.seconds_late
     return Late(
         handed_in=_clock(marks.timestamp, zone),
-        due=_clock(marks.due, zone) if marks.due else None,
+        due=due_at,
         by=_span(seconds) if seconds else None,
         penalty=marks.penalty,
+        by_file=bool(marks.marked),
     )
 
 

@@ -12,12 +12,15 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
+from tito.grading.book.handedin import handed_in
 from tito.grading.book.kept import Kept
 from tito.grading.book.regrade import Regrade
-from tito.grading.classroom import ROSTER, Classroom
+from tito.grading.classroom import CONFIG, ROSTER, Classroom
 from tito.grading.collect import inbox
+from tito.grading.collect.inbox import Record
 from tito.grading.collect.rows import ASIDE, UNMATCHED
 from tito.grading.judge.result import AMBIGUOUS, BROKEN, GRADED, MISSING
+from tito.grading.roster import Student
 from tito.grading.store import Store, Stored
 from tito.grading.wording import counted, hanging
 from tito.notebook import Notebook
@@ -26,12 +29,14 @@ VERSION = 1
 NO_MODULE, LEFT_OVER = "no module", "of nobody"
 NOT_GRADED, CHANGED, MANUAL = "not graded yet", "changed", "by hand"
 OLDER = "older than its tests"
+LATE = "late, time unknown"
 # What a person has to settle first, then what the next command does.
 ORDER = (
     UNMATCHED,
     NO_MODULE,
     AMBIGUOUS,
     BROKEN,
+    LATE,
     LEFT_OVER,
     NOT_GRADED,
     CHANGED,
@@ -40,6 +45,7 @@ ORDER = (
     MISSING,
 )
 NARROWEST = 60
+OUR_PLUGIN = "tito.grading.latepenalty"
 
 
 @dataclass(frozen=True)
@@ -105,7 +111,8 @@ def _glob(text: str) -> str:
 def _of_module(classroom: Classroom, module: str) -> Iterator[Waiting]:
     store = Store(classroom.results(module))
     for student in classroom.roster():
-        trouble = inbox.trouble(inbox.records(classroom.inbox(module, student.id)))
+        history = inbox.records(classroom.inbox(module, student.id))
+        trouble = inbox.trouble(history)
         path = classroom.submitted(student.id, module)
         if trouble is not None:
             yield Waiting(trouble[0], student.given_id, module, trouble[1])
@@ -113,8 +120,31 @@ def _of_module(classroom: Classroom, module: str) -> Iterator[Waiting]:
             for what, why in _of_grading(store.get(student.id), path):
                 if trouble is None or what != trouble[0]:
                     yield Waiting(what, student.given_id, module, why)
+            if why := _late_by_a_mark(classroom, student, module, inbox.newest(history)):
+                yield Waiting(LATE, student.given_id, module, why)
         elif trouble is None:
             yield Waiting(MISSING, student.given_id, module, "nothing was handed in")
+
+
+def _late_by_a_mark(
+    classroom: Classroom, student: Student, module: str, record: Record | None
+) -> str | None:
+    """What settles when a hand-in came that is only marked late, where lateness costs something."""
+    found = handed_in(classroom, student.id, module, record)
+    if record is None or not found.marked or not _lateness_costs(classroom):
+        return None
+    file = record.folder / inbox.FILES / (record.notebook or "")
+    return (
+        f"marked late by {found.marked}; if you know when it came: tito grade collect "
+        f'"{file}" --module {module} --as "{student.given_id}" --handed-in TIME'
+    )
+
+
+def _lateness_costs(classroom: Classroom) -> bool:
+    """Whether [late] takes something off, or a plugin of the instructor's own may."""
+    config = classroom.root / CONFIG
+    own = config.is_file() and OUR_PLUGIN not in config.read_text("utf-8", "replace")
+    return own or classroom.settings().late.rule != "none"
 
 
 def _of_grading(stored: Stored | None, path: Path) -> Iterator[tuple[str, str]]:

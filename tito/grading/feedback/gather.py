@@ -46,12 +46,18 @@ class Mark:
 
 @dataclass(frozen=True)
 class Late:
-    """When it came, when it was due, and what that costs; texts and points, ready to show."""
+    """When it came, when it was due, and what that costs; texts and points, ready to show.
+
+    marked : who says that it is late, where the platform gives no time: then `handed_in` is None
+    by_file : whether `handed_in` is the time of the file, which copying may have changed
+    """
 
     handed_in: str | None = None
     due: str | None = None
     by: str | None = None
     penalty: Fraction = Fraction(0)
+    marked: str | None = None
+    by_file: bool = False
 
 
 @dataclass(frozen=True)
