@@ -148,8 +148,10 @@ def test_what_could_not_be_graded_says_why(status):
     cells = [cell("half-test", 0, 3, "missing", "no JSON: 1 < 2")]
     row = record(status=status, reason="no JSON: 1 < 2", cells=cells, isolation=[])
     text = page(feedback_of(master(), row))
-    assert f"Not graded ({status}):" in text and "no JSON: 1 &lt; 2" in text
-    assert "not confined" in text
+    assert f"Not graded ({status}):" in text and text.count("no JSON: 1 &lt; 2") == 1
+    assert "half-test: not graded" in text and "0 of 3" in text
+    # Nothing ran.
+    assert "Graded by tests" not in text and "confined" not in text
 
 
 @pytest.mark.parametrize("status", ["broken", "missing", "ambiguous"])
@@ -164,10 +166,16 @@ def test_what_could_not_be_graded_waits_for_nobodys_points(status):
     text = page(found)
     assert "waits for a person" not in text and "not decided yet" not in text
     assert "think: nothing to grade" in text and "0 of 2" in text
+    assert "YOUR ANSWER HERE" not in text and "(no answer)" in text
     # A person may have seen the answer elsewhere.
     marks = {"think": Mark(Fraction(1), "as you mailed it", by_hand=True)}
     found = feedback_of(master(), record(status=status, reason="no JSON", cells=cells), marks=marks)
     assert found.points == 1 and "graded by a person" in page(found)
+
+
+def test_a_long_name_breaks():
+    text = page(feedback_of(master(), record(), hand_in(), student="x" * 300))
+    assert re.search(r"body \{[^}]*overflow-wrap: anywhere", text)
 
 
 def test_an_answer_left_as_it_was_waits_for_nobody():

@@ -15,7 +15,7 @@ from typing import Any
 from tito.grading.judge.result import GRADED, LATER, MANUAL
 from tito.notebook import Cell, Notebook, Role
 from tito.notebook.points import exact
-from tito.strip import strip_marks, strip_solutions
+from tito.strip import TEXT_STUB, strip_marks, strip_solutions
 
 _HEADING = re.compile(r"^#{1,6}\s+(?P<title>.+?)\s*#*\s*$", re.MULTILINE)
 NO_ANSWER = "(no answer)"
@@ -166,7 +166,8 @@ def feedback_of(
         if cell.role is Role.SOLUTION and own:
             question.code.append(own.source)
         if cell.role is Role.REFLECTION:
-            question.answer = own.source if own else f"{cell.source}\n\n{NO_ANSWER}"
+            asked = cell.source.replace(TEXT_STUB[0], "").rstrip()
+            question.answer = own.source if own else f"{asked}\n\n{NO_ANSWER}"
         if cell.grade_id in graded:
             mark = (marks or {}).get(cell.grade_id, Mark())
             readable = record["status"] == GRADED
@@ -220,7 +221,7 @@ def _part(record: Mapping[str, Any], cell: Cell, mark: Mark, readable: bool) -> 
         status=status,
         points=points,
         max_points=exact(record["max_points"]),
-        message=record.get("message"),
+        message=record.get("message") if readable else None,
         comment=_told_of(mark),
         hidden=cell.hidden,
     )
@@ -245,4 +246,4 @@ def _decided(record: Mapping[str, Any], mark: Mark, readable: bool) -> tuple[Fra
         return mark.points, WAITS if mark.points is None else "no answer"
     if status == LATER or record["points"] is None:
         return None, status
-    return exact(record["points"]), status
+    return exact(record["points"]), status if readable else "not graded"
