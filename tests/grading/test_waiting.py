@@ -13,7 +13,8 @@ from tito.grading.book.database import create, tables
 from tito.grading.classroom import Classroom
 from tito.grading.judge.result import Result
 from tito.grading.store import Key, Store
-from tito.grading.waiting import look, next_step, table, to_json
+from tito.grading.waiting import Waiting, look, next_step, table, to_json
+from tito.grading.wording import width
 
 OVERDUE = '[module."02_volumes"]\ndue = 2020-02-01T18:00:00Z\n'
 TO_COME = '[module."02_volumes"]\ndue = 2099-02-01T18:00:00Z\n'
@@ -49,7 +50,6 @@ def test_everything_that_waits(room):
         ("who", "unmatched"),
         ("u3", "broken"),
         ("aux", "broken"),
-        ("u3", "not graded yet"),
         ("u2", "changed"),
         ("Grün Weiß", "missing"),
     ]
@@ -104,6 +104,22 @@ def test_what_to_type_next(room):
     assert "missing or broken" in next_step(left)
     assert "tito grade collect, or" in next_step(left)  # nothing at all may be collected yet
     assert "tito grade export" in next_step([])
+
+
+def test_broken_hand_ins_say_how_to_go_on(room):
+    grade(room, "u1", "broken")
+    for student in ("u1", "u3"):
+        [found] = [w for w in look(room, ["01_areas"]) if w.student == student]
+        command = f'tito grade collect FILE --module 01_areas --as "{student}"'
+        assert found.what == "broken" and found.why.endswith(f"; ask for it again: {command}")
+
+
+def test_wide_signs_leave_the_columns_straight():
+    found = [
+        Waiting("missing", name, "01_areas", "nothing") for name in ("李小龍", "Ann", "Zoe\u0301")
+    ]
+    lines = table(found, 80).split("\n")[1:4]
+    assert {width(line.partition("01_areas")[0]) for line in lines} == {len("student  ")}
 
 
 def test_table_and_json(room):

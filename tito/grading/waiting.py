@@ -22,7 +22,8 @@ from tito.grading.collect.rows import ASIDE, UNMATCHED
 from tito.grading.judge.result import AMBIGUOUS, BROKEN, GRADED, MISSING
 from tito.grading.roster import Student
 from tito.grading.store import Store, Stored
-from tito.grading.wording import counted, hanging
+from tito.grading.wording import counted, hanging, padded
+from tito.grading.wording import width as columns
 from tito.notebook import Notebook
 
 VERSION = 1
@@ -112,18 +113,34 @@ def _of_module(classroom: Classroom, module: str) -> Iterator[Waiting]:
     store = Store(classroom.results(module))
     for student in classroom.roster():
         history = inbox.records(classroom.inbox(module, student.id))
-        trouble = inbox.trouble(history)
+        trouble, best = inbox.trouble(history), inbox.newest(history)
         path = classroom.submitted(student.id, module)
+        # What cannot be read is no work for the next run.
+        told = (
+            {trouble[0], NOT_GRADED} if trouble and _is_broken(best) else {trouble and trouble[0]}
+        )
         if trouble is not None:
-            yield Waiting(trouble[0], student.given_id, module, trouble[1])
+            why = trouble[1] + (_another(student, module) if NOT_GRADED in told else "")
+            yield Waiting(trouble[0], student.given_id, module, why)
         if path.is_file():
             for what, why in _of_grading(store.get(student.id), path):
-                if trouble is None or what != trouble[0]:
+                if what not in told:
+                    why += _another(student, module) if what == BROKEN else ""
                     yield Waiting(what, student.given_id, module, why)
-            if why := _late_by_a_mark(classroom, student, module, inbox.newest(history)):
+            if why := _late_by_a_mark(classroom, student, module, best):
                 yield Waiting(LATE, student.given_id, module, why)
         elif trouble is None:
             yield Waiting(MISSING, student.given_id, module, "nothing was handed in")
+
+
+def _is_broken(best: Record | None) -> bool:
+    return best is None or best.status == BROKEN
+
+
+def _another(student: Student, module: str) -> str:
+    return (
+        f'; ask for it again: tito grade collect FILE --module {module} --as "{student.given_id}"'
+    )
 
 
 def _late_by_a_mark(
@@ -223,10 +240,10 @@ def table(found: list[Waiting], width: int | None = None) -> str:
     width = max(width or shutil.get_terminal_size((110, 24)).columns, NARROWEST)
     rows = [("student", "module", "what", "why")]
     rows += [(w.student[:32], w.module, w.what, w.why) for w in found]
-    widths = [max(len(row[i]) for row in rows) for i in range(3)]
+    widths = [max(columns(row[i]) for row in rows) for i in range(3)]
     lines = []
     for row in rows:
-        start = "  ".join(f"{cell:<{size}}" for cell, size in zip(row[:3], widths)) + "  "
+        start = "  ".join(padded(cell, size) for cell, size in zip(row[:3], widths)) + "  "
         lines += hanging(start, row[3], width)
     counts = Counter(w.what for w in found)
     lines.append(", ".join(f"{counts[what]} {what}" for what in ORDER if counts[what]))
