@@ -92,6 +92,25 @@ def test_a_persons_points_for_an_answer_that_was_replaced_wait_again(own):
     assert "6 more are not decided yet" in text and "graded by a person" not in text
 
 
+def test_an_id_that_is_no_name_of_a_folder_is_shown_as_the_roster_has_it(own, capsys):
+    from tito.grading.book import write
+
+    roster = own.root / "roster.csv"
+    roster.write_text(roster.read_text("utf-8").replace("dua,=Dua()", "CON,"), encoding="utf-8")
+    own._look(own.root)
+    odd = own.room.roster()[-1].id
+    own.collect(odd, hand_in(RIGHT), TIMES["ann"])
+    own.grade(odd, {**row("ann"), "student": odd, "deviations": ["an odd cell"]})
+    write(own.room, master(), own.results())
+    own.collect(odd, hand_in({}), TIMES["ann"])
+    assert run("feedback", "--class", str(own.root)) == 0
+    said = capsys.readouterr()
+    assert "CON: handed in anew" in said.out and odd not in said.out
+    assert "4 of these pages still lack points of a person" in said.err
+    run("report", "--class", str(own.root), "--json")
+    assert '"CON"' in (out := capsys.readouterr().out) and odd not in out
+
+
 def test_a_late_page_says_what_it_cost(own):
     run("feedback", "--class", str(own.root), "--student", "ben")
     text = page_of(own, "ben")

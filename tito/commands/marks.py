@@ -49,7 +49,7 @@ def _export_table(args: argparse.Namespace, classroom: Classroom) -> int:
     _say_waiting(waiting)
     say_older(args, classroom, [m.module for m in modules])
     if out != "-":
-        print(f"wrote {out}: {', '.join(m.module for m in modules)}")
+        print(f"wrote {out}: {', '.join(m.module for m in modules)}; its times are UTC")
         print(
             "next: tito grade export --format canvas|moodle --sheet FILE fills a platform's sheet"
         )
