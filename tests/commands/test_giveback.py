@@ -92,6 +92,14 @@ def test_a_persons_points_for_an_answer_that_was_replaced_wait_again(own):
     assert "6 more are not decided yet" in text and "graded by a person" not in text
 
 
+def test_a_deduction_is_for_the_points_that_the_page_counts(own):
+    own.give("ben", "reflect-1", 2)
+    own.change("UPDATE grade SET needs_manual_grade = 1 WHERE manual_score = 2")
+    run("feedback", "--class", str(own.root), "--student", "ben")
+    text = page_of(own, "ben")
+    assert "23 hours late: 3 points off" in text and "6 more are not decided yet" in text
+
+
 def test_an_id_that_is_no_name_of_a_folder_is_shown_as_the_roster_has_it(own, capsys):
     from tito.grading.book import write
 

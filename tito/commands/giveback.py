@@ -116,13 +116,13 @@ def _lateness(classroom: Classroom, module: str, marks: Marks | None) -> Late | 
     zone = due.tzinfo if due else timezone.utc
     due_at = _clock(marks.due, zone) if marks.due else None
     if marks.marked and marks.marked != FILE_TIME:
-        return Late(due=due_at, penalty=marks.penalty, marked=marks.marked)
+        return Late(due=due_at, penalty=marks.decided_penalty, marked=marks.marked)
     seconds = marks.seconds_late
     return Late(
         handed_in=_clock(marks.timestamp, zone),
         due=due_at,
         by=_span(seconds) if seconds else None,
-        penalty=marks.penalty,
+        penalty=marks.decided_penalty,
         by_file=bool(marks.marked),
     )
 

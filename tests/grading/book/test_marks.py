@@ -130,6 +130,18 @@ def test_a_hand_in_that_is_not_graded_yet_lends_no_time_to_the_graded_one(own):
     assert module.students["ann"].penalty == 0
 
 
+def test_who_has_left_keeps_an_extension(own):
+    roster = own.root / "roster.csv"
+    lines = roster.read_text("utf-8").splitlines()
+    kept = [line for line in lines if not line.startswith("cem,")]
+    roster.write_text("\n".join(kept), encoding="utf-8")
+    settings = own.root / "course.toml"
+    settings.write_text(settings.read_text("utf-8").partition("[extensions")[0], encoding="utf-8")
+    own._look(own.root)
+    [module], _ = read_marks(own.room)
+    assert module.students["cem"].penalty == 0
+
+
 def test_times_of_hand_ins_that_others_wrote_stay(own):
     (own.root / "book" / "07_sums" / "handins.json").unlink()
     change_settings(own, "due = 2026-12-01T", "due = 2026-12-04T")

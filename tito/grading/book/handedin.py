@@ -55,13 +55,15 @@ def record_of(classroom: Classroom, student: str, module: str, digest: str) -> R
 
 
 class Times:
-    """Brings the times in the tables in line with the class, for hand-ins that we wrote there."""
+    """Brings the times in the tables in line with the class, for hand-ins that we wrote there,
+    of those who are in the class: whoever has left keeps what was settled."""
 
     def __init__(self, classroom: Classroom, module: str) -> None:
         self._classroom = classroom
         self._module = module
         self._settings = classroom.settings()
         self._kept = Kept(classroom.root, module)
+        self._roster = {student.id for student in classroom.roster()}
 
     def assignment(self, row: Any) -> None:
         """The due time; a module without one in course.toml is never late."""
@@ -72,7 +74,7 @@ class Times:
         """Time and extension of one hand-in; who marks it late, see HandedIn."""
         student = row.student_id
         graded = self._kept.handin(student)
-        if graded is None:
+        if graded is None or student not in self._roster:
             return ""
         _set(row, extension=self.extension(student))
         path = self._classroom.submitted(student, self._module)

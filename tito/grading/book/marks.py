@@ -12,7 +12,7 @@ from tito.errors import UserError
 from tito.grading.book.database import Book, tables
 from tito.grading.book.handedin import Times
 from tito.grading.book.late import LatePenalty
-from tito.grading.book.rows import score_of, sync_penalty
+from tito.grading.book.rows import score_of, sync_penalty, taken_off
 from tito.grading.classroom import Classroom
 from tito.notebook.points import exact
 
@@ -41,6 +41,7 @@ class Marks:
 
     timestamp, due : UTC, without a zone, as nbgrader has them; due with the extension
     marked : who marks it late, where nobody says by how much
+    decided_penalty : without points that a person gave for an earlier answer
     """
 
     student: str
@@ -49,6 +50,7 @@ class Marks:
     cells: dict[str, CellMark] = field(default_factory=dict)
     due: datetime | None = None
     marked: str = ""
+    decided_penalty: Fraction = Fraction(0)
 
     @property
     def raw_score(self) -> Fraction:
@@ -165,6 +167,8 @@ def _marks(session: Session, handin: Any, cells: dict[str, Any], penalty: LatePe
         grades = session.query(api.Grade).filter_by(notebook_id=notebook.id).all()
         sync_penalty(handin, notebook, grades, penalty)
         marks.penalty += exact(notebook.late_submission_penalty or 0)
+        decided = [g for g in grades if not (g.manual_score is not None and g.needs_manual_grade)]
+        marks.decided_penalty += exact(taken_off(handin, decided, penalty) or 0)
         for grade in grades:
             marks.cells[cells[grade.cell_id].name] = _cell_mark(grade)
         for comment in session.query(api.Comment).filter_by(notebook_id=notebook.id):
