@@ -109,8 +109,9 @@ def test_what_to_type_next(room):
 def test_broken_hand_ins_say_how_to_go_on(room):
     grade(room, "u1", "broken")
     for student in ("u1", "u3"):
-        [found] = [w for w in look(room, ["01_areas"]) if w.student == student]
-        command = f'tito grade collect FILE --module 01_areas --as "{student}"'
+        told = look(room, ["01_areas"], words=" --class c")
+        [found] = [w for w in told if w.student == student]
+        command = f'tito grade collect FILE --module 01_areas --as "{student}" --class c'
         assert found.what == "broken" and found.why.endswith(f"; ask for it again: {command}")
 
 

@@ -212,11 +212,12 @@ def grade_status(args: argparse.Namespace) -> int:
     modules = None
     if args.module:
         modules = [course_of(classroom, args.course).resolve(args.module).name]
-    found = waiting.look(classroom, modules, lambda name: master_now(classroom, name))
+    words = class_words(args)
+    found = waiting.look(classroom, modules, lambda name: master_now(classroom, name), words)
     if args.json:
         deliver(args.json, waiting.to_json(found))
     if args.json == "-":
         return 0
     print(waiting.table(found))
-    print(waiting.next_step(found, class_words(args)))
+    print(waiting.next_step(found, words))
     return 0

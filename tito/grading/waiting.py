@@ -63,16 +63,18 @@ def look(
     classroom: Classroom,
     modules: list[str] | None = None,
     master: Callable[[str], Notebook | None] = lambda module: None,
+    words: str = "",
 ) -> list[Waiting]:
     """All that waits, what needs a person first; of these modules, or of all that is known.
 
     master : a module as it is now, None where that is not known
+    words : the options that this call had, for the commands that are named
     """
     if modules is None:
         modules = _modules(classroom)
     found = [*_unmatched(classroom, modules), *_left_over(classroom, modules)]
     for module in modules:
-        found += _of_module(classroom, module)
+        found += _of_module(classroom, module, words)
         found += _older(classroom, module, master(module))
     found += _by_hand(classroom, modules)
     return sorted(found, key=lambda w: ORDER.index(w.what))
@@ -109,7 +111,7 @@ def _glob(text: str) -> str:
     return "".join(f"[{c}]" if c in "*?[" else c for c in text)
 
 
-def _of_module(classroom: Classroom, module: str) -> Iterator[Waiting]:
+def _of_module(classroom: Classroom, module: str, words: str) -> Iterator[Waiting]:
     store = Store(classroom.results(module))
     for student in classroom.roster():
         history = inbox.records(classroom.inbox(module, student.id))
@@ -120,15 +122,15 @@ def _of_module(classroom: Classroom, module: str) -> Iterator[Waiting]:
             {trouble[0], NOT_GRADED} if trouble and _is_broken(best) else {trouble and trouble[0]}
         )
         if trouble is not None:
-            why = trouble[1] + (_another(student, module) if NOT_GRADED in told else "")
+            why = trouble[1] + (_another(student, module, words) if NOT_GRADED in told else "")
             yield Waiting(trouble[0], student.given_id, module, why)
         if path.is_file():
             for what, why in _of_grading(store.get(student.id), path):
                 if what not in told:
-                    why += _another(student, module) if what == BROKEN else ""
+                    why += _another(student, module, words) if what == BROKEN else ""
                     yield Waiting(what, student.given_id, module, why)
             if why := _late_by_a_mark(classroom, student, module, best):
-                yield Waiting(LATE, student.given_id, module, why)
+                yield Waiting(LATE, student.given_id, module, why + words)
         elif trouble is None:
             yield Waiting(MISSING, student.given_id, module, "nothing was handed in")
 
@@ -137,10 +139,9 @@ def _is_broken(best: Record | None) -> bool:
     return best is None or best.status == BROKEN
 
 
-def _another(student: Student, module: str) -> str:
-    return (
-        f'; ask for it again: tito grade collect FILE --module {module} --as "{student.given_id}"'
-    )
+def _another(student: Student, module: str, words: str) -> str:
+    whose = f'--module {module} --as "{student.given_id}"{words}'
+    return f"; ask for it again: tito grade collect FILE {whose}"
 
 
 def _late_by_a_mark(
