@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
-from tests.grading.book.sample import HANDINS, NAME, RIGHT, TIMES, Class, hand_in, master, row
+from tests.grading.book.sample import HANDINS, NAME, OF, RIGHT, TIMES, Class, hand_in, master, row
 from tito import cli
+from tito.grading.collect import inbox
 
 pytest.importorskip("nbgrader")
 
@@ -68,11 +70,97 @@ def test_answers_that_nobody_has_to_read_are_decided_on_the_page(own):
     assert "not decided yet" not in dua
 
 
+def test_a_comment_on_code_reaches_the_student(own):
+    own.change(
+        f"UPDATE comment SET manual_comment=? WHERE {OF}",
+        *("why not <b>sum</b>?", "ann", "total", "SolutionCell"),
+    )
+    run("feedback", "--class", str(own.root), "--student", "ann")
+    assert "why not &lt;b&gt;sum&lt;/b&gt;?" in page_of(own, "ann")
+
+
+def test_a_persons_points_for_an_answer_that_was_replaced_wait_again(own):
+    from tito.grading.book import write
+
+    own.give("ann", "reflect-1", 0, "too short")
+    own.collect("ann", hand_in({**RIGHT, "reflect-1": "A new answer."}), TIMES["ann"])
+    own.grade("ann", row("ann"))
+    write(own.room, master(), own.results())
+    run("feedback", "--class", str(own.root), "--student", "ann")
+    text = page_of(own, "ann")
+    assert "A new answer." in text and "reflect-1: waits for a person" in text
+    assert "6 more are not decided yet" in text and "graded by a person" not in text
+
+
+def test_a_deduction_is_for_the_points_that_the_page_counts(own):
+    own.give("ben", "reflect-1", 2)
+    own.change("UPDATE grade SET needs_manual_grade = 1 WHERE manual_score = 2")
+    run("feedback", "--class", str(own.root), "--student", "ben")
+    text = page_of(own, "ben")
+    assert "23 hours late: 3 points off" in text and "6 more are not decided yet" in text
+
+
+def test_an_id_that_is_no_name_of_a_folder_is_shown_as_the_roster_has_it(own, capsys):
+    from tito.grading.book import write
+
+    roster = own.root / "roster.csv"
+    roster.write_text(roster.read_text("utf-8").replace("dua,=Dua()", "CON,"), encoding="utf-8")
+    own._look(own.root)
+    odd = own.room.roster()[-1].id
+    own.collect(odd, hand_in(RIGHT), TIMES["ann"])
+    own.grade(odd, {**row("ann"), "student": odd, "deviations": ["an odd cell"]})
+    write(own.room, master(), own.results())
+    own.collect(odd, hand_in({}), TIMES["ann"])
+    assert run("feedback", "--class", str(own.root)) == 0
+    said = capsys.readouterr()
+    assert "CON: handed in anew" in said.out and odd not in said.out
+    assert "4 of these pages still lack points of a person" in said.err
+    run("report", "--class", str(own.root), "--json")
+    assert '"CON"' in (out := capsys.readouterr().out) and odd not in out
+
+
 def test_a_late_page_says_what_it_cost(own):
     run("feedback", "--class", str(own.root), "--student", "ben")
     text = page_of(own, "ben")
-    assert "23 hours late: 3 points off" in text
+    assert ", due 2026-12-01 12:00 (UTC+01:00), 23 hours late: 3 points off." in text
     assert not (own.root / "feedback" / "ann").exists()
+
+
+@pytest.mark.parametrize("rule", ["zero", "none"])
+def test_who_is_only_marked_late_has_no_invented_time_on_the_page(own, rule, capsys):
+    config = own.root / "nbgrader_config.py"
+    config.write_text(config.read_text().replace('"zero"', f'"{rule}"'))
+    data = own.room.submitted("ben", NAME).read_bytes()
+    note = {"key": "k", "found": "ben", "source": "canvas.zip", "collected_at": "2026-12-03T00:00Z"}
+    record = inbox.Record(
+        **note,
+        module=NAME,
+        platform="Canvas",
+        student="ben",
+        late=True,
+        notebook="a.ipynb",
+        files=[{"path": "a.ipynb", "kept": "a.ipynb", "sha256": sha256(data).hexdigest()}],
+    )
+    inbox.keep(record, {("a.ipynb",): data}, own.room.inbox(NAME, "ben"))
+    run("feedback", "--class", str(own.root), "--student", "ben")
+    cost = ": 3 points off" if rule == "zero" else ", without a deduction"
+    text = page_of(own, "ben")
+    assert f"Marked late by Canvas, due 2026-12-01 12:00 (UTC+01:00){cost}." in text
+    assert "Handed in" not in text and "minute" not in text
+    cli.main(["grade", "export", "--class", str(own.root), "--out", "-"])
+    [line] = [line for line in capsys.readouterr().out.split("\n") if ",ben," in line]
+    assert line.startswith(f"{NAME},2026-12-01 11:00:00,,ben,")
+
+
+def test_an_extension_that_was_granted_after_grading_counts_on_the_page(own):
+    """Its times and its points are of the same moment: no due time beside a deduction for none."""
+    settings = own.root / "course.toml"
+    late = '[extensions."ben"]\n"07_sums" = 2026-12-03T12:00:00+01:00\n'
+    settings.write_text(settings.read_text("utf-8") + late, encoding="utf-8")
+    assert run("feedback", "--class", str(own.root), "--student", "ben") == 0
+    text = page_of(own, "ben")
+    assert "due 2026-12-03 12:00" in text and " late" not in text
+    assert "<strong>3</strong> of 9.5 points" in text
 
 
 def test_an_extension_is_no_lateness(own):

@@ -58,6 +58,38 @@ def test_a_dry_run_lists_and_writes_nothing(taught, capsys):
     assert taught.own.dump() == dump
 
 
+def test_results_from_before_a_mended_test_are_named(taught, capsys):
+    taught.set(MASTER)
+    taught.tito("status", "--json")
+    assert "older than" not in capsys.readouterr().out
+    taught.set(MENDED)
+    taught.tito("status", "--json")
+    found = json.loads(capsys.readouterr().out)["waiting"]
+    older = [w for w in found if w["what"] == "older than its tests"]
+    assert [w["student"] for w in older] == ["ann", "ben", "cem"]
+    assert older[0]["why"] == "graded before these questions changed: total"
+    taught.tito("status")
+    assert "next: tito grade regrade --class" in capsys.readouterr().out
+    for words in (["export", "--out", "-"], ["feedback", "--student", "ann"]):
+        taught.tito(*words)
+        said = capsys.readouterr().err
+        assert "07_sums: 3 results from before its tests changed; tito grade regrade" in said
+    taught.set(MASTER + "\n# %% [markdown]\n# A word at the end.\n")
+    taught.tito("status")
+    assert "older than" not in capsys.readouterr().out  # no question is another one
+
+
+@pytest.mark.parametrize("words", [["--dry-run"], []])
+def test_a_mended_test_that_the_courses_own_solution_fails_is_refused(taught, capsys, words):
+    taught.set(MASTER.replace("assert mean([1, 3]) == 2", "assert mean([1, 3]) == 3, 'off'"))
+    before, dump = files(taught), taught.own.dump()
+    assert taught.tito("regrade", *words) == 1
+    said = capsys.readouterr()
+    assert "the course's own solution fails the tests that changed: mean-test: " in said.err
+    assert "ann" not in said.out
+    assert files(taught) == before and taught.own.dump() == dump
+
+
 def test_the_points_change_where_the_test_was_mended_and_nowhere_else(taught, capsys):
     taught.set(MENDED)
     taught.own.give("ben", "own", 0.5, "fine")
@@ -178,13 +210,14 @@ def test_who_has_the_old_id_again_is_graded_again_with_a_persons_points(moved, c
     moved.tito(*REGRADE)
     roster = own.root / "roster.csv"
     roster.write_text(roster.read_text("utf-8").replace("\nanna,", "\nann,"), encoding="utf-8")
-    moved.set(MENDED.replace("assert total([1, 2]) == three", "assert total([1, 2]) == three + 1"))
+    cheaper = '"grade_id": "total-test", "locked": true, "points": 1'
+    moved.set(MENDED.replace(cheaper[:-1] + "2", cheaper))
     capsys.readouterr()
     assert moved.tito(*REGRADE, "--json", "-") == 0
     [part] = json.loads(capsys.readouterr().out)["modules"]
     changed = {(c["student"], c["before"], c["after"]) for c in part["changes"]}
-    assert ("ann", 2.5, 0.5) in changed
-    assert own.grade_row("ann", "total-test")[0] == 0.0
+    assert ("ann", 2.5, 1.5) in changed
+    assert own.grade_row("ann", "total-test")[0] == 1.0
     assert own.grade_row("ann", "reflect-1") == (None, 1.5, None, 0)
 
 

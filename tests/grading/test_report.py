@@ -10,6 +10,7 @@ import pytest
 from tito.grading import report
 from tito.grading.batch import Row
 from tito.grading.judge.result import BROKEN, FAILED, GRADED, MANUAL, PASSED, CellResult, Result
+from tito.grading.wording import width
 
 
 def rows():
@@ -53,9 +54,18 @@ def test_a_long_message_is_cut_not_wrapped():
     assert max(map(len, report.table(long, width=80).split("\n"))) <= 80
 
 
+def test_wide_signs_leave_the_columns_straight():
+    wide = [*rows(), Row("李小龍", Result("broken", "07_filters", reason="龍" * 50))]
+    lines = report.table(wide, width=60).split("\n")
+    assert len({width(line.partition("broken:")[0]) for line in lines[3:]}) == 1
+    assert lines[-1].endswith("...") and width(lines[-1]) <= 60
+
+
 def test_the_closing_lists_what_could_not_be_graded():
     text = report.closing(rows())
-    assert "2 of 3 hand-ins graded" in text and "4 more points in each wait for a person" in text
+    assert (
+        "2 of 3 hand-ins graded" in text and "up to 4 more points in each wait for a person" in text
+    )
     assert "cy: broken, the file is empty" in text
 
 

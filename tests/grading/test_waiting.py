@@ -2,15 +2,19 @@
 
 import hashlib
 import json
+import shlex
+from datetime import datetime, timezone
+from pathlib import Path
 
 import pytest
 
-from tests.grading.collect.sample import AREAS, make_class, notebook, put, run
+from tests.grading.collect.sample import AREAS, make_class, notebook, put, run, zipped
 from tito.grading.book.database import create, tables
 from tito.grading.classroom import Classroom
 from tito.grading.judge.result import Result
 from tito.grading.store import Key, Store
-from tito.grading.waiting import look, next_step, table, to_json
+from tito.grading.waiting import Waiting, look, next_step, table, to_json
+from tito.grading.wording import width
 
 OVERDUE = '[module."02_volumes"]\ndue = 2020-02-01T18:00:00Z\n'
 TO_COME = '[module."02_volumes"]\ndue = 2099-02-01T18:00:00Z\n'
@@ -46,7 +50,6 @@ def test_everything_that_waits(room):
         ("who", "unmatched"),
         ("u3", "broken"),
         ("aux", "broken"),
-        ("u3", "not graded yet"),
         ("u2", "changed"),
         ("Grün Weiß", "missing"),
     ]
@@ -103,6 +106,23 @@ def test_what_to_type_next(room):
     assert "tito grade export" in next_step([])
 
 
+def test_broken_hand_ins_say_how_to_go_on(room):
+    grade(room, "u1", "broken")
+    for student in ("u1", "u3"):
+        told = look(room, ["01_areas"], words=" --class c")
+        [found] = [w for w in told if w.student == student]
+        command = f'tito grade collect FILE --module 01_areas --as "{student}" --class c'
+        assert found.what == "broken" and found.why.endswith(f"; ask for it again: {command}")
+
+
+def test_wide_signs_leave_the_columns_straight():
+    found = [
+        Waiting("missing", name, "01_areas", "nothing") for name in ("李小龍", "Ann", "Zoe\u0301")
+    ]
+    lines = table(found, 80).split("\n")[1:4]
+    assert {width(line.partition("01_areas")[0]) for line in lines} == {len("student  ")}
+
+
 def test_table_and_json(room):
     found = look(room)
     lines = table(found, 80).split("\n")
@@ -110,3 +130,39 @@ def test_table_and_json(room):
     assert sum(not line.startswith(" ") for line in lines) == len(found) + 2
     assert len(json.loads(to_json(found))["waiting"]) == len(found)
     assert table([]) == "nothing waits"
+
+
+PENALISED = '[late]\nrule = "zero"\ngrace_minutes = 60\n[module."01_areas"]\ndue = {due}\n'
+
+
+def test_a_hand_in_that_is_only_marked_late_waits_for_a_time(tmp_path):
+    more = PENALISED.format(due="2026-02-01T18:00:00Z")
+    room = make_class(tmp_path / "a class", more=more)
+    files = {
+        "brookada_LATE_501_9_01_areas.ipynb": notebook(text="ada"),
+        "cote_502_8_01_areas.ipynb": notebook(text="in time"),
+    }
+    (tmp_path / "canvas.zip").write_bytes(zipped(files))
+    run(room, tmp_path / "canvas.zip")
+    [found] = [w for w in look(Classroom.open(room.root)) if w.what == "late, time unknown"]
+    assert found.student == "u1" and found.why.startswith("marked late by Canvas; ")
+    words = shlex.split(found.why.partition("tito grade collect ")[2])
+    file, options = words[0], dict(zip(words[1::2], words[2::2]))
+    assert options == {"--module": "01_areas", "--as": "u1", "--handed-in": "TIME"}
+    # What it names settles it.
+    at = datetime(2026, 2, 1, 18, 30, tzinfo=timezone.utc)
+    run(room, Path(file), options["--as"], only=AREAS, handed_in=at)
+    assert room.submitted_at("u1", "01_areas") == at
+    assert "late, time unknown" not in waiting(room).values()
+
+
+def test_the_time_of_a_file_waits_for_a_better_one_where_lateness_costs(tmp_path):
+    for rule, count in (("zero", 1), ("none", 0)):
+        more = PENALISED.format(due="2020-02-01T18:00:00Z").replace("zero", rule)
+        room = make_class(tmp_path / rule, more=more)
+        files = {"Ada Brook_1_assignsubmission_file_/01_areas.ipynb": notebook()}
+        run(room, put(tmp_path / f"moodle {rule}", files), only=AREAS)
+        found = [w for w in look(Classroom.open(room.root)) if w.what == "late, time unknown"]
+        assert [w.why[:44] for w in found] == [
+            "marked late by the time of its file; if you "
+        ] * count

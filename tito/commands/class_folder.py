@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tito.commands.classes import class_words, the_class, wanted_modules
 from tito.commands.deliver import deliver
-from tito.commands.masters import course_of
+from tito.commands.masters import course_of, master_now
 from tito.commands.words import quoted, shown
 from tito.course import Course, find_course
 from tito.errors import UsageError, UserError
@@ -219,11 +219,12 @@ def grade_status(args: argparse.Namespace) -> int:
     modules = None
     if args.module:
         modules = [course_of(classroom, args.course).resolve(args.module).name]
-    found = waiting.look(classroom, modules)
+    words = class_words(args)
+    found = waiting.look(classroom, modules, lambda name: master_now(classroom, name), words)
     if args.json:
         deliver(args.json, waiting.to_json(found))
     if args.json == "-":
         return 0
     print(waiting.table(found))
-    print(waiting.next_step(found, class_words(args)))
+    print(waiting.next_step(found, words))
     return 0

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from tito.grading.wording import counted
 if TYPE_CHECKING:
     from tito.grading.book import Marks
     from tito.grading.classroom import Classroom
-    from tito.grading.feedback import Late
+    from tito.grading.feedback import Feedback, Late
     from tito.grading.roster import Student
     from tito.grading.store import Stored
     from tito.notebook import Notebook
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
 
 def grade_feedback(args: argparse.Namespace) -> int:
     """0 when every student with a result has a page that is up to date."""
-    from tito.commands.marks import graded_module, master_of_class
+    from tito.commands.marks import graded_module, master_of_class, say_older
     from tito.grading.book import read_marks, states
+    from tito.grading.feedback import page
     from tito.grading.store import Store
 
     classroom = the_class(args)
@@ -40,16 +42,25 @@ def grade_feedback(args: argparse.Namespace) -> int:
     store = Store(classroom.results(module))
     folder = Path(args.out) if args.out else classroom.root / "feedback"
     pages: dict[str, bytes] = {}
-    without = []
+    without, undecided = [], 0
     for student in students:
         stored = store.get(student.id)
         if stored is None:
-            without.append(student.id)
+            without.append(student.given_id)
             continue
-        text = _page(classroom, master, stored, student, marks.students.get(student.id))
+        found = _feedback(classroom, master, stored, student, marks.students.get(student.id))
+        undecided += found.waiting > 0
+        text = page(found)
         pages[student.id] = text.encode()
         write_atomic(folder / student.id / module / f"{module}.html", text)
-    _tell(pages, without, {s: doubts.get(s) for s in pages}, folder)
+    say_older(args, classroom, [module])
+    shown = {s.id: s.given_id for s in students}
+    _tell(pages, without, {shown[s]: doubts.get(s) for s in pages}, folder)
+    if undecided:
+        print(
+            f"tito: {undecided} of these pages still lack points of a person (formgrader)",
+            file=sys.stderr,
+        )
     if args.moodle:
         _pack(args.moodle, classroom, module, pages)
     return 1 if without else 0
@@ -64,24 +75,22 @@ def _asked_for(classroom: Classroom, words: list[str]) -> list[Student]:
     return [s for s in roster if not wanted or wanted & {s.id, s.given_id}]
 
 
-def _page(
+def _feedback(
     classroom: Classroom, master: Notebook, stored: Stored, student: Student, marks: Marks | None
-) -> str:
-    from tito.grading.feedback import Mark, feedback_of, page
+) -> Feedback:
+    from tito.grading.feedback import Mark, feedback_of
 
     in_book = {
-        grade_id: Mark(mark.points, mark.comment, mark.by_hand)
+        grade_id: Mark(mark.points, mark.comment, mark.by_hand, mark.waiting)
         for grade_id, mark in (marks.cells if marks else {}).items()
     }
-    return page(
-        feedback_of(
-            master,
-            stored.submission,
-            _graded_file(classroom, stored),
-            student=student.name or student.id,
-            marks=in_book,
-            late=_lateness(classroom, stored, marks),
-        )
+    return feedback_of(
+        master,
+        stored.submission,
+        _graded_file(classroom, stored),
+        student=student.name or student.given_id,
+        marks=in_book,
+        late=_lateness(classroom, stored.module, marks),
     )
 
 
@@ -96,24 +105,32 @@ def _graded_file(classroom: Classroom, stored: Stored) -> Notebook | None:
         return None
 
 
-def _lateness(classroom: Classroom, stored: Stored, marks: Marks | None) -> Late | None:
+def _lateness(classroom: Classroom, module: str, marks: Marks | None) -> Late | None:
+    """As the marks have it, so that times and deduction are those of the same hand-in."""
+    from tito.grading.book.handedin import FILE_TIME
     from tito.grading.feedback import Late
 
-    at = classroom.submitted_at(stored.student, stored.module)
-    due = classroom.settings().due(stored.module, stored.student)
-    if at is None:
+    if marks is None or marks.timestamp is None:
         return None
-    seconds = classroom.seconds_late(stored.student, stored.module)
+    due = classroom.settings().due(module, marks.student)
+    zone = due.tzinfo if due else timezone.utc
+    due_at = _clock(marks.due, zone) if marks.due else None
+    if marks.marked and marks.marked != FILE_TIME:
+        return Late(due=due_at, penalty=marks.decided_penalty, marked=marks.marked)
+    seconds = marks.seconds_late
     return Late(
-        handed_in=_clock(at.astimezone(due.tzinfo) if due else at),
-        due=_clock(due) if due else None,
+        handed_in=_clock(marks.timestamp, zone),
+        due=due_at,
         by=_span(seconds) if seconds else None,
-        **({"penalty": marks.penalty} if marks else {}),
+        penalty=marks.decided_penalty,
+        by_file=bool(marks.marked),
     )
 
 
-def _clock(time: datetime) -> str:
-    return f"{time:%Y-%m-%d %H:%M} ({time.tzname() or 'UTC'})"
+def _clock(time: datetime, zone: tzinfo | None) -> str:
+    """A time in UTC without a zone, as people of that zone say it."""
+    own = time.replace(tzinfo=timezone.utc).astimezone(zone)
+    return f"{own:%Y-%m-%d %H:%M} ({own.tzname() or 'UTC'})"
 
 
 def _span(seconds: float) -> str:
@@ -148,7 +165,7 @@ def _pack(target: str, classroom: Classroom, module: str, pages: dict[str, bytes
         if student.id not in pages:
             continue
         if not student.moodle_id:
-            left.append(student.id)
+            left.append(student.given_id)
             continue
         folder = participant_folder(student.name or student.id, student.moodle_id)
         files[folder] = {f"{module}.html": pages[student.id]}
@@ -170,14 +187,15 @@ def grade_report(args: argparse.Namespace) -> int:
     classroom = the_class(args)
     module = graded_module(classroom, args.module)
     store = Store(classroom.results(module))
-    results = list(store.results([s.id for s in classroom.roster()]))
+    shown = {student.id: student.given_id for student in classroom.roster()}
+    results = list(store.results(list(shown)))
     if not results:
         raise UserError("nothing is graded yet", path=classroom.root, hint="tito grade run")
     master = master_of_class(classroom, module)
     found = over.overview(
         module,
-        [stored.submission for stored in results],
-        _hand_ins(classroom, results),
+        [{**s.submission, "student": shown[s.student]} for s in results],
+        ((shown[student], notebook) for student, notebook in _hand_ins(classroom, results)),
         student_version(master) if master else None,
         title=module,
     )

@@ -7,10 +7,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tito.commands.classes import the_class
+from tito.commands.classes import class_words, the_class
 from tito.commands.deliver import BYTE_ORDER_MARK, deliver
+from tito.commands.masters import master_now
 from tito.errors import UsageError
 from tito.files import write_atomic
+from tito.grading.wording import counted
 
 if TYPE_CHECKING:
     from tito.grading.book import Filled
@@ -45,8 +47,9 @@ def _export_table(args: argparse.Namespace, classroom: Classroom) -> int:
     deliver(out, text if out == "-" else BYTE_ORDER_MARK + text)
     waiting = sum(bool(m.waiting) for module in modules for m in module.students.values())
     _say_waiting(waiting)
+    say_older(args, classroom, [m.module for m in modules])
     if out != "-":
-        print(f"wrote {out}: {', '.join(m.module for m in modules)}")
+        print(f"wrote {out}: {', '.join(m.module for m in modules)}; its times are UTC")
         print(
             "next: tito grade export --format canvas|moodle --sheet FILE fills a platform's sheet"
         )
@@ -81,6 +84,7 @@ def _export_sheet(args: argparse.Namespace, classroom: Classroom) -> int:
     waiting = sum(bool(module.students[s].waiting) for s in filled.filled)
     print(_told_of_sheet(args, filled, out), file=sys.stderr if out == "-" else sys.stdout)
     _say_waiting(waiting)
+    say_older(args, classroom, [name])
     return 0
 
 
@@ -129,6 +133,20 @@ def _say_waiting(count: int) -> None:
             f"tito: {count} of these still wait for points from a person (formgrader)",
             file=sys.stderr,
         )
+
+
+def say_older(args: argparse.Namespace, classroom: Classroom, modules: list[str]) -> None:
+    """Points from before a test was mended are no longer what the module gives."""
+    from tito.grading.waiting import older_results
+
+    for module in modules:
+        master = master_now(classroom, module)
+        if master and (older := older_results(classroom, module, master)):
+            print(
+                f"tito: {module}: {counted(len(older), 'result')} from before its tests changed; "
+                f"tito grade regrade --module {module}{class_words(args)} grades again",
+                file=sys.stderr,
+            )
 
 
 def _deliver_bytes(target: str, data: bytes) -> None:

@@ -48,6 +48,14 @@ def course_of(classroom: Classroom, given: str | None = None) -> Course:
     return course
 
 
+def master_now(classroom: Classroom, module: str) -> Notebook | None:
+    """A module of the class's course as it is now; None where it cannot be read."""
+    try:
+        return load(course_of(classroom).resolve(module).source)
+    except UserError:
+        return None
+
+
 def make_batch(
     course: Course | None, ref: ModuleRef, classroom: Classroom | None = None, **options: object
 ) -> Batch:

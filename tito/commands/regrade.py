@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tito.grading.classroom import Classroom
     from tito.grading.collected import Collected
     from tito.grading.executors import Workers
+    from tito.grading.judge.result import CellResult
     from tito.grading.store import Stored
 
 
@@ -37,6 +38,7 @@ class Regraded:
     still_broken : (student, why) of those that could not be graded before, and cannot be now
     of_nobody : whose results are left alone, since they are in no roster
     not_graded_yet : who has handed in and was never graded
+    names : Student.id -> the id as it stands in the roster
     """
 
     module: str
@@ -46,6 +48,11 @@ class Regraded:
     still_broken: list[tuple[str, str]] = field(default_factory=list)
     of_nobody: list[str] = field(default_factory=list)
     not_graded_yet: list[str] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)
+
+    def name(self, student: str) -> str:
+        """The id as it stands in the roster; not every one may be a folder's name."""
+        return self.names.get(student, student)
 
     @property
     def mended(self) -> int:
@@ -110,6 +117,9 @@ def _regrade(
     regrade = Regrade(kept, run.store, batch.master)
     done = Regraded(ref.name, regrade.plan(run.results))
     done.of_nobody, done.not_graded_yet = run.of_nobody, run.not_graded
+    done.names = {student.id: student.given_id for student in classroom.roster()}
+    if done.plan.questions:
+        _refuse_wrong_tests(run, done.plan.questions, workers)
     if not args.dry_run:
         kept.keep_master(batch.master)
         for stored in done.plan.relabelled:
@@ -125,6 +135,41 @@ def _regrade(
     order = {student.id: n for n, student in enumerate(classroom.roster())}
     done.changes.sort(key=lambda c: order.get(c.student, len(order)))
     return done
+
+
+def _refuse_wrong_tests(run: Collected, names: list[str], workers: Workers) -> None:
+    """A mended test that the course's own solution fails would take points from right answers."""
+    from tito.grading.audit.thresholds import speed_cells
+    from tito.grading.book.changes import question_of
+    from tito.grading.handins import HandIn
+    from tito.grading.judge.result import GRADED
+    from tito.notebook import write_ipynb
+
+    master = run.batch.master
+    own = HandIn("", read=lambda: write_ipynb(master).encode())
+    [(_, row)] = run.batch.stream([own], workers, run.assignment)
+    measured = {cell.id for cell in speed_cells(master)}
+    question = question_of(master)
+    lost = [
+        f"{cell.id}: {(cell.message or cell.status).strip().partition(chr(10))[0]}"
+        for cell in row.result.automatic
+        if question.get(cell.id) in names and _has_lost(cell, cell.id in measured)
+    ]
+    if row.result.status != GRADED:
+        lost = [row.result.reason or row.result.status]
+    if lost:
+        raise UserError(
+            f"the course's own solution fails the tests that changed: {'; '.join(lost)}",
+            path=master.path,
+            hint="mend the test, then call this again; nothing of the module was graded again",
+        )
+
+
+def _has_lost(cell: CellResult, is_measured: bool) -> bool:
+    """Whether points are missing; a speed may miss a step on a busy machine, but not all."""
+    if cell.points is None:
+        return False
+    return cell.points <= 0 < cell.max_points if is_measured else cell.points < cell.max_points
 
 
 def _graded_again(
@@ -171,7 +216,7 @@ def _told_of_others(part: Regraded) -> list[str]:
     if part.of_nobody:
         lines.append(f"  not graded again, nobody in roster.csv: {', '.join(part.of_nobody)}")
     if part.not_graded_yet:
-        names = ", ".join(part.not_graded_yet)
+        names = ", ".join(map(part.name, part.not_graded_yet))
         lines.append(f"  not graded yet (tito grade run does it): {names}")
     return lines
 
@@ -195,18 +240,20 @@ def _told_of_graded(part: Regraded, dry_run: bool) -> list[str]:
         lines.append(
             "  the version that some were graded with was not kept, so all their questions count"
         )
-    lines += _changes_table(part.changes)
-    lines += [f"  not graded again: {student}: {why}" for student, why in part.not_graded]
-    lines += [f"  still broken: {student}: {why}" for student, why in part.still_broken]
+    lines += _changes_table(part)
+    lines += [f"  not graded again: {part.name(s)}: {why}" for s, why in part.not_graded]
+    lines += [f"  still broken: {part.name(s)}: {why}" for s, why in part.still_broken]
     if dry_run:
         lines.append("  a dry run: nothing was written")
     return lines
 
 
-def _changes_table(changes: list[Change]) -> list[str]:
-    if not changes:
+def _changes_table(part: Regraded) -> list[str]:
+    if not part.changes:
         return ["  nobody's points changed"]
-    rows = [(c.student, c.question, _shown(c.before), _shown(c.after)) for c in changes]
+    rows = [
+        (part.name(c.student), c.question, _shown(c.before), _shown(c.after)) for c in part.changes
+    ]
     heads = ("student", "question", "before", "after")
     widths = [max(len(row[i]) for row in (heads, *rows)) for i in range(4)]
     return [
@@ -230,17 +277,21 @@ def _as_json(args: argparse.Namespace, done: list[Regraded]) -> dict[str, Any]:
                 "regraded": part.regraded,
                 "changes": [
                     {
-                        "student": c.student,
+                        "student": part.name(c.student),
                         "question": c.question,
                         "before": None if c.before is None else as_number(c.before),
                         "after": None if c.after is None else as_number(c.after),
                     }
                     for c in part.changes
                 ],
-                "not_graded": [{"student": s, "reason": why} for s, why in part.not_graded],
-                "still_broken": [{"student": s, "reason": why} for s, why in part.still_broken],
+                "not_graded": [
+                    {"student": part.name(s), "reason": why} for s, why in part.not_graded
+                ],
+                "still_broken": [
+                    {"student": part.name(s), "reason": why} for s, why in part.still_broken
+                ],
                 "not_in_roster": part.of_nobody,
-                "not_graded_yet": part.not_graded_yet,
+                "not_graded_yet": [part.name(s) for s in part.not_graded_yet],
             }
             for part in done
         ],

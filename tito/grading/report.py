@@ -14,7 +14,8 @@ from typing import Any, Protocol
 from tito.grading.judge.result import GRADED, LATER, MANUAL, PASSED, CellResult, Result
 from tito.grading.sandbox import is_isolating
 from tito.grading.spreadsheet import plain
-from tito.grading.wording import counted
+from tito.grading.wording import counted, padded
+from tito.grading.wording import width as columns
 from tito.notebook.points import as_number, display
 
 VERSION = 1
@@ -36,12 +37,12 @@ def table(rows: Iterable[Graded], width: int | None = None) -> str:
     """One line for each student: points, and the first thing that went wrong in each question."""
     width = max(width or shutil.get_terminal_size((110, 24)).columns, NARROWEST)
     shown = [(row.student, *_score_and_summary(row.result, width)) for row in rows]
-    names = max([len("student"), *(min(len(student), 32) for student, _, _ in shown)])
+    names = max([len("student"), *(min(columns(student), 32) for student, _, _ in shown)])
     points = max([len("points"), *(len(score) for _, score, _ in shown)])
     lines = [f"{'student':<{names}}  {'points':>{points}}  what happened"]
     for student, score, summary in shown:
-        head = f"{_cut(student, names):<{names}}  {score:>{points}}  "
-        lines.append((head + _cut(summary, width - len(head))).rstrip())
+        head = f"{padded(_cut(student, names), names)}  {score:>{points}}  "
+        lines.append((head + _cut(summary, width - columns(head))).rstrip())
     return "\n".join(lines)
 
 
@@ -75,7 +76,12 @@ def _first_line(text: str | None) -> str:
 
 def _cut(text: str, width: int) -> str:
     text = " ".join(text.split())
-    return text if len(text) <= width else text[: max(width - len(CUT), 1)] + CUT
+    if columns(text) <= width:
+        return text
+    text = text[:width]
+    while len(text) > 1 and columns(text) > width - len(CUT):
+        text = text[:-1]
+    return text + CUT
 
 
 def closing(rows: Iterable[Graded]) -> str:
@@ -93,7 +99,7 @@ def closing(rows: Iterable[Graded]) -> str:
     total = counts.total()
     lines = [f"{counts[GRADED]} of {counted(total, 'hand-in')} graded"]
     if manual:
-        lines[0] += f"; {display(manual)} more points in each wait for a person"
+        lines[0] += f"; up to {display(manual)} more points in each wait for a person"
     if not isolated:
         lines.append("NOT ISOLATED: the code that was graded could read and change your files")
     if bad:

@@ -7,34 +7,46 @@ import json
 import shutil
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
-from tito.grading.classroom import ROSTER, Classroom
+from tito.grading.book.handedin import handed_in
+from tito.grading.book.kept import Kept
+from tito.grading.book.regrade import Regrade
+from tito.grading.classroom import CONFIG, ROSTER, Classroom
 from tito.grading.collect import inbox
+from tito.grading.collect.inbox import Record
 from tito.grading.collect.rows import ASIDE, UNMATCHED
 from tito.grading.judge.result import AMBIGUOUS, BROKEN, GRADED, MISSING
+from tito.grading.roster import Student
 from tito.grading.store import Store, Stored
-from tito.grading.wording import counted, hanging
+from tito.grading.wording import counted, hanging, padded
+from tito.grading.wording import width as columns
+from tito.notebook import Notebook
 
 VERSION = 1
 NO_MODULE, LEFT_OVER = "no module", "of nobody"
 NOT_GRADED, CHANGED, MANUAL = "not graded yet", "changed", "by hand"
+OLDER = "older than its tests"
+LATE = "late, time unknown"
 # What a person has to settle first, then what the next command does.
 ORDER = (
     UNMATCHED,
     NO_MODULE,
     AMBIGUOUS,
     BROKEN,
+    LATE,
     LEFT_OVER,
     NOT_GRADED,
     CHANGED,
+    OLDER,
     MANUAL,
     MISSING,
 )
 NARROWEST = 60
+OUR_PLUGIN = "tito.grading.latepenalty"
 
 
 @dataclass(frozen=True)
@@ -47,13 +59,23 @@ class Waiting:
     why: str = ""
 
 
-def look(classroom: Classroom, modules: list[str] | None = None) -> list[Waiting]:
-    """All that waits, what needs a person first; of these modules, or of all that is known."""
+def look(
+    classroom: Classroom,
+    modules: list[str] | None = None,
+    master: Callable[[str], Notebook | None] = lambda module: None,
+    words: str = "",
+) -> list[Waiting]:
+    """All that waits, what needs a person first; of these modules, or of all that is known.
+
+    master : a module as it is now, None where that is not known
+    words : the options that this call had, for the commands that are named
+    """
     if modules is None:
         modules = _modules(classroom)
     found = [*_unmatched(classroom, modules), *_left_over(classroom, modules)]
     for module in modules:
-        found += _of_module(classroom, module)
+        found += _of_module(classroom, module, words)
+        found += _older(classroom, module, master(module))
     found += _by_hand(classroom, modules)
     return sorted(found, key=lambda w: ORDER.index(w.what))
 
@@ -89,19 +111,58 @@ def _glob(text: str) -> str:
     return "".join(f"[{c}]" if c in "*?[" else c for c in text)
 
 
-def _of_module(classroom: Classroom, module: str) -> Iterator[Waiting]:
+def _of_module(classroom: Classroom, module: str, words: str) -> Iterator[Waiting]:
     store = Store(classroom.results(module))
     for student in classroom.roster():
-        trouble = inbox.trouble(inbox.records(classroom.inbox(module, student.id)))
+        history = inbox.records(classroom.inbox(module, student.id))
+        trouble, best = inbox.trouble(history), inbox.newest(history)
         path = classroom.submitted(student.id, module)
+        # What cannot be read is no work for the next run.
+        told = (
+            {trouble[0], NOT_GRADED} if trouble and _is_broken(best) else {trouble and trouble[0]}
+        )
         if trouble is not None:
-            yield Waiting(trouble[0], student.given_id, module, trouble[1])
+            why = trouble[1] + (_another(student, module, words) if NOT_GRADED in told else "")
+            yield Waiting(trouble[0], student.given_id, module, why)
         if path.is_file():
             for what, why in _of_grading(store.get(student.id), path):
-                if trouble is None or what != trouble[0]:
+                if what not in told:
+                    why += _another(student, module, words) if what == BROKEN else ""
                     yield Waiting(what, student.given_id, module, why)
+            if why := _late_by_a_mark(classroom, student, module, best):
+                yield Waiting(LATE, student.given_id, module, why + words)
         elif trouble is None:
             yield Waiting(MISSING, student.given_id, module, "nothing was handed in")
+
+
+def _is_broken(best: Record | None) -> bool:
+    return best is None or best.status == BROKEN
+
+
+def _another(student: Student, module: str, words: str) -> str:
+    whose = f'--module {module} --as "{student.given_id}"{words}'
+    return f"; ask for it again: tito grade collect FILE {whose}"
+
+
+def _late_by_a_mark(
+    classroom: Classroom, student: Student, module: str, record: Record | None
+) -> str | None:
+    """What settles when a hand-in came that is only marked late, where lateness costs something."""
+    found = handed_in(classroom, student.id, module, record)
+    if record is None or not found.marked or not _lateness_costs(classroom):
+        return None
+    file = record.folder / inbox.FILES / (record.notebook or "")
+    return (
+        f"marked late by {found.marked}; if you know when it came: tito grade collect "
+        f'"{file}" --module {module} --as "{student.given_id}" --handed-in TIME'
+    )
+
+
+def _lateness_costs(classroom: Classroom) -> bool:
+    """Whether [late] takes something off, or a plugin of the instructor's own may."""
+    config = classroom.root / CONFIG
+    own = config.is_file() and OUR_PLUGIN not in config.read_text("utf-8", "replace")
+    return own or classroom.settings().late.rule != "none"
 
 
 def _of_grading(stored: Stored | None, path: Path) -> Iterator[tuple[str, str]]:
@@ -112,6 +173,29 @@ def _of_grading(stored: Stored | None, path: Path) -> Iterator[tuple[str, str]]:
         yield CHANGED, "another file than the one that was graded"
     elif stored.submission["status"] != GRADED:
         yield BROKEN, stored.submission.get("reason") or ""
+
+
+def _older(classroom: Classroom, module: str, master: Notebook | None) -> Iterator[Waiting]:
+    """Results of the files that are there, from before a test was mended."""
+    if master is None:
+        return
+    shown = {student.id: student.given_id for student in classroom.roster()}
+    for student, questions in older_results(classroom, module, master).items():
+        path = classroom.submitted(student, module)
+        if Store(classroom.results(module)).get(student).graded_file(path) is not None:
+            why = f"graded before these questions changed: {', '.join(questions)}"
+            yield Waiting(OLDER, shown[student], module, why)
+
+
+def older_results(classroom: Classroom, module: str, master: Notebook) -> dict[str, list[str]]:
+    """Whose results were made with other tests, and the questions that they may concern."""
+    kept, store = Kept(classroom.root, module), Store(classroom.results(module))
+    results = store.results([student.id for student in classroom.roster()])
+    plan = Regrade(kept, store, master).plan(results)
+    return {
+        stale.stored.student: [q for q in plan.questions if q in stale.questions]
+        for stale in plan.stale
+    }
 
 
 _OPEN_CELLS = """
@@ -157,10 +241,10 @@ def table(found: list[Waiting], width: int | None = None) -> str:
     width = max(width or shutil.get_terminal_size((110, 24)).columns, NARROWEST)
     rows = [("student", "module", "what", "why")]
     rows += [(w.student[:32], w.module, w.what, w.why) for w in found]
-    widths = [max(len(row[i]) for row in rows) for i in range(3)]
+    widths = [max(columns(row[i]) for row in rows) for i in range(3)]
     lines = []
     for row in rows:
-        start = "  ".join(f"{cell:<{size}}" for cell, size in zip(row[:3], widths)) + "  "
+        start = "  ".join(padded(cell, size) for cell, size in zip(row[:3], widths)) + "  "
         lines += hanging(start, row[3], width)
     counts = Counter(w.what for w in found)
     lines.append(", ".join(f"{counts[what]} {what}" for what in ORDER if counts[what]))
@@ -179,6 +263,8 @@ def next_step(found: list[Waiting], words: str = "") -> str:
         return f"next: tito grade collect THE_FILE --module NN --as ID{words}"
     if NOT_GRADED in kinds or CHANGED in kinds:
         return f"next: tito grade run{words}"
+    if OLDER in kinds:
+        return f"next: tito grade regrade{words}"
     if MANUAL in kinds:
         return "next: grade what is left by hand in formgrader (jupyter lab in the class folder)"
     if BROKEN in kinds or MISSING in kinds:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+import unicodedata
 
 
 def counted(number: int, noun: str) -> str:
@@ -22,19 +23,34 @@ def times(number: int) -> str:
     return "once" if number == 1 else f"{number} times"
 
 
+def width(text: str) -> int:
+    """How many columns of a terminal a text takes: a Chinese sign two, an accent of its own none.
+
+    >>> width("Ann"), width("李小龍"), width("e\u0301")
+    (3, 6, 1)
+    """
+    shown = (c for c in text if not unicodedata.combining(c))
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in shown)
+
+
+def padded(text: str, columns: int) -> str:
+    """A text with spaces behind it, so that the next column begins where it should."""
+    return text + " " * max(columns - width(text), 0)
+
+
 LEAST_ROOM = 20
 
 
-def hanging(start: str, text: str, width: int) -> list[str]:
+def hanging(start: str, text: str, columns: int) -> list[str]:
     """The lines of a table's row whose last column may be of any length: it goes on below.
 
     >>> hanging("ann  ", "one two three four five", 25)
     ['ann  one two three four', '     five']
     """
-    indent = " " * min(len(start), max(width - LEAST_ROOM, 0))
+    indent = " " * min(width(start), max(columns - LEAST_ROOM, 0))
     lines = textwrap.wrap(
         " ".join(text.split()),
-        width,
+        columns,
         initial_indent=start,
         subsequent_indent=indent,
         break_on_hyphens=False,

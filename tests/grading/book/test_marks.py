@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from tests.grading.book.sample import MASTER, master
+from tests.grading.book.sample import MASTER, RIGHT, hand_in, master
 from tito.errors import UserError
 from tito.grading.book import CellMark, Marks, read_marks, states, table
 from tito.grading.book.cents import cents
@@ -65,6 +65,89 @@ def test_a_person_s_points_count_in_the_penalty(own):
         "SELECT late_submission_penalty FROM submitted_notebook "
         "WHERE late_submission_penalty NOT NULL"
     ) == [(4.0,)]
+
+
+LATE = """\
+[extensions."ben"]
+"07_sums" = 2026-12-03T12:00:00+01:00
+"""
+
+
+def change_settings(own, old, new):
+    path = own.root / "course.toml"
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    own._look(own.root)
+
+
+def bens(own):
+    """ben's points after what lateness costs, as read and as they stand in the book."""
+    [module], _ = read_marks(own.room)
+    [(taken,)] = own.query(
+        "SELECT n.late_submission_penalty FROM submitted_notebook n "
+        "JOIN submitted_assignment a ON a.id = n.assignment_id WHERE a.student_id = 'ben'"
+    )
+    ben = module.students["ben"]
+    assert ben.penalty == (taken or 0) and (ben.seconds_late > 0) == (taken is not None)
+    return ben.score
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('[extensions."cem"]', LATE + '[extensions."cem"]'),
+        ("due = 2026-12-01T", "due = 2026-12-04T"),
+        ("due = 2026-12-01T12:00:00+01:00\n", ""),
+    ],
+    ids=["an extension", "another due time", "no due time"],
+)
+def test_lateness_is_what_the_settings_say_now(own, old, new):
+    assert bens(own) == 0
+    change_settings(own, old, new)
+    assert bens(own) == 3
+
+
+def test_a_due_time_before_the_hand_ins_makes_them_late(own):
+    change_settings(own, "due = 2026-12-01T", "due = 2026-11-29T")
+    [module], _ = read_marks(own.room)
+    assert module.students["ann"].score == 0
+    assert module.students["cem"].score > 0  # whose extension stands
+
+
+@pytest.mark.parametrize("time", ["2026-12-01 10:00:00 UTC", None])
+def test_lateness_is_what_the_collected_times_say_now(own, time):
+    stamp = own.room.submitted("ben", "07_sums").parent / "timestamp.txt"
+    stamp.write_text(time) if time else stamp.unlink()
+    assert bens(own) == 3
+
+
+def test_a_hand_in_that_is_not_graded_yet_lends_no_time_to_the_graded_one(own):
+    own.collect("ben", hand_in(RIGHT), "2026-11-30 10:00:00 UTC")
+    assert bens(own) == 0
+    own.collect("ann", hand_in({}), "2026-12-30 10:00:00 UTC")
+    [module], _ = read_marks(own.room)
+    assert module.students["ann"].penalty == 0
+
+
+def test_who_has_left_keeps_an_extension(own):
+    roster = own.root / "roster.csv"
+    lines = roster.read_text("utf-8").splitlines()
+    kept = [line for line in lines if not line.startswith("cem,")]
+    roster.write_text("\n".join(kept), encoding="utf-8")
+    settings = own.root / "course.toml"
+    settings.write_text(settings.read_text("utf-8").partition("[extensions")[0], encoding="utf-8")
+    own._look(own.root)
+    [module], _ = read_marks(own.room)
+    assert module.students["cem"].penalty == 0
+
+
+def test_times_of_hand_ins_that_others_wrote_stay(own):
+    (own.root / "book" / "07_sums" / "handins.json").unlink()
+    change_settings(own, "due = 2026-12-01T", "due = 2026-12-04T")
+    before = own.dump()
+    read_marks(own.room)
+    assert own.dump() == before
 
 
 def test_reading_writes_nothing_else(own):

@@ -102,13 +102,40 @@ def test_a_persons_marks_and_lateness_count():
     }
     late = Late("1 Dec 10:00 UTC", "30 Nov 23:59 UTC", "10 hours", Fraction(1, 2))
     found = feedback_of(
-        master(), record(), hand_in(), marks=marks, late=late, comment="*all in all*"
+        master(), record(), hand_in(), marks=marks, late=late, comments=["*all in all*"]
     )
     assert found.points == 4 and found.waiting == 0
     text = page(found)
     assert "10 hours late: 0.5 points off" in text
     assert "graded by a person" in text and "good: <math" in text
     assert "neat &lt;b&gt;" in text and "<em>all in all</em>" in text
+
+
+def test_points_for_an_earlier_answer_are_not_those_of_the_new_one():
+    marks = {
+        "think": Mark(Fraction(0), "too short", by_hand=True, waiting=True),
+        "half-test": Mark(Fraction(3), by_hand=True, waiting=True),
+    }
+    found = feedback_of(master(), record(), hand_in(), marks=marks)
+    assert (found.points, found.waiting) == (0, 5)
+    text = page(found)
+    assert "think: waits for a person" in text and "graded by a person" not in text
+    assert "5 more are not decided yet" in text
+    assert text.index("On an earlier version of this answer") < text.index("too short")
+
+
+def test_a_comment_on_any_cell_is_on_the_page():
+    """On the code of an exercise, whose points are its tests'; on one that is gone."""
+    marks = {
+        "half": Mark(None, "slow <b>loop</b>, *but* right"),
+        "gone": Mark(None, "see me & ask"),
+    }
+    found = feedback_of(master(), record(), hand_in(), marks=marks)
+    assert (found.points, found.waiting) == (3, 2)
+    text = page(found)
+    at = text.index("slow &lt;b&gt;loop&lt;/b&gt;, <em>but</em> right")
+    assert text.index("Exercise 1: Halves") < at < text.index("1. Why?</span>")
+    assert text.count("slow &lt;b&gt;") == 1 and "see me &amp; ask" in text
 
 
 def test_lateness_costs_no_more_than_there_is():
@@ -121,8 +148,10 @@ def test_what_could_not_be_graded_says_why(status):
     cells = [cell("half-test", 0, 3, "missing", "no JSON: 1 < 2")]
     row = record(status=status, reason="no JSON: 1 < 2", cells=cells, isolation=[])
     text = page(feedback_of(master(), row))
-    assert f"Not graded ({status}):" in text and "no JSON: 1 &lt; 2" in text
-    assert "not confined" in text
+    assert f"Not graded ({status}):" in text and text.count("no JSON: 1 &lt; 2") == 1
+    assert "half-test: not graded" in text and "0 of 3" in text
+    # Nothing ran.
+    assert "Graded by tests" not in text and "confined" not in text
 
 
 @pytest.mark.parametrize("status", ["broken", "missing", "ambiguous"])
@@ -137,10 +166,16 @@ def test_what_could_not_be_graded_waits_for_nobodys_points(status):
     text = page(found)
     assert "waits for a person" not in text and "not decided yet" not in text
     assert "think: nothing to grade" in text and "0 of 2" in text
+    assert "YOUR ANSWER HERE" not in text and "(no answer)" in text
     # A person may have seen the answer elsewhere.
     marks = {"think": Mark(Fraction(1), "as you mailed it", by_hand=True)}
     found = feedback_of(master(), record(status=status, reason="no JSON", cells=cells), marks=marks)
     assert found.points == 1 and "graded by a person" in page(found)
+
+
+def test_a_long_name_breaks():
+    text = page(feedback_of(master(), record(), hand_in(), student="x" * 300))
+    assert re.search(r"body \{[^}]*overflow-wrap: anywhere", text)
 
 
 def test_an_answer_left_as_it_was_waits_for_nobody():

@@ -8,6 +8,7 @@ import pytest
 from tito.checks import CheckFailed
 from tito.grading.judge.messages import Context, filename, tidy, verdict
 from tito.grading.judge.plan import Exercise, GradedTest
+from tito.grading.judge.raised import CodeFrame
 from tito.grading.judge.score import BadScore
 from tito.grading.judge.world import InputChanged, StudentDied, StudentTimeout
 
@@ -50,6 +51,34 @@ def test_a_stub_is_one_line():
     found = failing("blur(1)", blur=raising(NotImplementedError()))
     assert found.status == "missing"
     assert found.message == "exercise 4 (blur) is not written yet"
+
+
+OTHER = Exercise(1, "norm", 1, frozenset({"norm", "blur_check"}))
+
+
+def test_the_stub_that_raised_is_named_not_the_exercise_that_called_it():
+    """blur is written and calls a function of another exercise, or a second one of its own."""
+    error = NotImplementedError()
+    for name, message in {
+        "blur_check": "exercise 4 (blur): blur_check is not written yet",
+        "blur": "exercise 4 (blur) is not written yet",
+        "anything": "exercise 4 (blur) is not written yet",
+    }.items():
+        error.student_frames = (CodeFrame("cell 9 (x)", 2, name, "raise NotImplementedError()"),)
+        own = Context({}, SEEN, {"blur": EXERCISE, "norm": OTHER, "blur_check": OTHER})
+        found = failing("blur(1)", ctx=own, blur=raising(error))
+        assert (found.status, found.message) == ("missing", message)
+        found = failing("blur(1)", True, own, blur=raising(error))
+        assert found.message == "exercise 4 (blur), or what it calls, is not written yet"
+
+
+def test_a_hidden_test_says_whether_it_was_the_students_code_that_failed():
+    error = IndexError("the hidden 77")
+    found = failing("blur(1)", hide=True, blur=raising(error))
+    assert found.message == "a hidden test failed: it ended with an exception"
+    error.student_frames = (CodeFrame("cell 3 (blur)", 7, "blur", "x[77]"),)
+    found = failing("blur(1)", hide=True, blur=raising(error))
+    assert found.message == "a hidden test failed: your code ended with an exception"
 
 
 def test_an_exception_names_the_students_line():

@@ -39,12 +39,51 @@ CLASS = [
 def test_what_asks_for_a_look():
     found = [(o.student, o.kind, o.text) for o in oddities(CLASS)]
     assert found == [
-        ("bo", "cells missing", "b"),
+        ("bo", "does not run", "b: none"),
         ("cy", "forbidden route", f"a: {ROUTE}"),
         ("cy", "speed in doubt", "b"),
         ("di", "changed or unusual", "test <b> changed"),
         ("di", "nothing written", "no question has an answer that runs"),
         ("ed", "not graded", "broken: no JSON"),
+    ]
+
+
+def test_what_is_absent_what_is_not_written_and_what_never_ended():
+    unwritten = "exercise 2 (b) is not written yet"
+    cells = [
+        cell("a", 0, "missing", unwritten),
+        cell("b", 0, "missing", "b is not there: cell 9 (b) stopped at line 2: SyntaxError: x\ny"),
+        cell("c", 0, "timeout", "took longer than 10 s of CPU time"),
+        cell("d", 0, "died", "the process of your code ended"),
+    ]
+    gone = ["d: not in the hand-in, ours ran", "e: not in the hand-in"]
+    found = [(o.kind, o.text) for o in oddities([record("ann", *cells, deviations=gone)])]
+    assert found == [
+        ("not written", "a"),
+        ("does not run", "b: b is not there: cell 9 (b) stopped at line 2: SyntaxError: x"),
+        ("cells missing", "d, e"),
+        ("did not end by itself", "c: took longer than 10 s of CPU time"),
+        ("did not end by itself", "d: the process of your code ended"),
+    ]
+
+
+def test_answers_in_the_same_words_are_named():
+    def own(name, *texts):
+        return name, Notebook(
+            [Cell("code", f"{name}_x = 1"), *(Cell("markdown", t) for t in texts)]
+        )
+
+    long = "Rows lie one after the other in memory, so the inner loop walks in strides of one."
+    other = "Each product waits for the sum before it, and that chain sets the pace of all."
+    hand_ins = [own("ann", long, other, "yes"), own("bo", other, long), own("cy", long, "yes")]
+    hand_ins += [own("di", "yes"), own("ed", "Words of my own, and long enough to be compared.")]
+    found = overview("01_x", CLASS, hand_ins, Notebook([]))
+    for text in (to_text(found), page(found)):
+        assert "ann, bo: 1 answer in the same words" in text
+        assert "ann, bo, cy: 1 answer in the same words" in text
+    assert [group.students for group in found.likeness.answers] == [
+        ("ann", "bo"),
+        ("ann", "bo", "cy"),
     ]
 
 

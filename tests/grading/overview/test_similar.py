@@ -179,3 +179,9 @@ def test_nothing_to_compare():
     assert likeness({}).pairs == ()
     assert likeness({"a": frozenset(["name x"]), "b": frozenset()}).compared == 0
     assert likeness({"a": frozenset(["name x"]), "b": frozenset(["name y"])}).pairs == ()
+
+
+def test_a_shared_cell_is_shown_without_its_hash():
+    cell = {"half": frozenset({"cell f 1f3a9c2e"}), "twin": frozenset({"cell f 1f3a9c2e"})}
+    [pair] = likeness({**cell, "other": frozenset({"name x"})}, least=0).pairs
+    assert pair.shared == ("cell f as a whole",)

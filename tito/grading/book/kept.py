@@ -50,6 +50,11 @@ class Kept:
         """sha256 of the hand-in that the grade book knows; None where that is not known."""
         return self._handins.get(student)
 
+    @property
+    def students(self) -> list[str]:
+        """Whose hand-ins we wrote into the grade book."""
+        return sorted(self._handins)
+
     def keep_handins(self, digests: Mapping[str, str]) -> None:
         """Note that these students' marks are those of these hand-ins; whole or not at all."""
         self._handins.update(digests)

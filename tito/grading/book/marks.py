@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from tito.errors import UserError
 from tito.grading.book.database import Book, tables
+from tito.grading.book.handedin import Times
 from tito.grading.book.late import LatePenalty
-from tito.grading.book.rows import score_of, sync_penalty
+from tito.grading.book.rows import score_of, sync_penalty, taken_off
 from tito.grading.classroom import Classroom
 from tito.notebook.points import exact
 
@@ -38,17 +39,28 @@ class CellMark:
 class Marks:
     """One student's hand-in of one module.
 
-    timestamp, duedate : UTC, without a zone, as nbgrader has them
+    timestamp, due : UTC, without a zone, as nbgrader has them; due with the extension
+    marked : who marks it late, where nobody says by how much
+    decided_penalty : without points that a person gave for an earlier answer
     """
 
     student: str
     timestamp: datetime | None
     penalty: Fraction
     cells: dict[str, CellMark] = field(default_factory=dict)
+    due: datetime | None = None
+    marked: str = ""
+    decided_penalty: Fraction = Fraction(0)
 
     @property
     def raw_score(self) -> Fraction:
         return sum((c.points for c in self.cells.values() if c.points is not None), Fraction(0))
+
+    @property
+    def seconds_late(self) -> float:
+        if self.timestamp is None or self.due is None:
+            return 0.0
+        return max(0.0, (self.timestamp - self.due).total_seconds())
 
     @property
     def score(self) -> Fraction:
@@ -89,7 +101,8 @@ def read_marks(
 ) -> tuple[list[ModuleMarks], list[Person]]:
     """The marks of these modules, of all that are in the grade book where none is named.
 
-    What lateness costs is worked out anew first: people's points may have come in since.
+    Lateness and what it costs are worked out anew first, and written: an extension, a due time or
+    a time of a hand-in may be another by now, and people's points may have come in since.
     """
     if not classroom.gradebook.is_file():
         raise UserError(
@@ -102,7 +115,8 @@ def read_marks(
         book.transaction() as session,
     ):
         found = _assignments(session, classroom, modules)
-        return [_module(session, each, penalty) for each in found], _people(session)
+        marks = [_module(session, each, penalty, Times(classroom, each.name)) for each in found]
+        return marks, _people(session)
 
 
 def _assignments(
@@ -127,8 +141,9 @@ def _people(session: Session) -> list[Person]:
     return [Person(r.id, r.first_name or "", r.last_name or "", r.email or "") for r in rows.all()]
 
 
-def _module(session: Session, assignment: Any, penalty: LatePenalty) -> ModuleMarks:
+def _module(session: Session, assignment: Any, penalty: LatePenalty, times: Times) -> ModuleMarks:
     api = tables()
+    times.assignment(assignment)
     cells = {
         cell.id: cell
         for notebook in session.query(api.Notebook).filter_by(assignment_id=assignment.id)
@@ -138,7 +153,10 @@ def _module(session: Session, assignment: Any, penalty: LatePenalty) -> ModuleMa
     found = ModuleMarks(assignment.name, assignment.duedate, sum(graded, Fraction(0)))
     handins = session.query(api.SubmittedAssignment).filter_by(assignment_id=assignment.id)
     for handin in handins:
-        found.students[handin.student_id] = _marks(session, handin, cells, penalty)
+        marked = times.hand_in(handin)
+        marks = _marks(session, handin, cells, penalty)
+        marks.due, marks.marked = handin.duedate, marked
+        found.students[handin.student_id] = marks
     return found
 
 
@@ -149,6 +167,8 @@ def _marks(session: Session, handin: Any, cells: dict[str, Any], penalty: LatePe
         grades = session.query(api.Grade).filter_by(notebook_id=notebook.id).all()
         sync_penalty(handin, notebook, grades, penalty)
         marks.penalty += exact(notebook.late_submission_penalty or 0)
+        decided = [g for g in grades if not (g.manual_score is not None and g.needs_manual_grade)]
+        marks.decided_penalty += exact(taken_off(handin, decided, penalty) or 0)
         for grade in grades:
             marks.cells[cells[grade.cell_id].name] = _cell_mark(grade)
         for comment in session.query(api.Comment).filter_by(notebook_id=notebook.id):

@@ -286,14 +286,18 @@ def _sync_grade(grade: Any, submitted: Submitted) -> None:
 
 
 def sync_penalty(handin: Any, notebook: Any, grades: list[Any], penalty: Penalty) -> None:
+    """Write down what lateness takes off these grades, which are all of the hand-in."""
+    _set(notebook, late_submission_penalty=taken_off(handin, grades, penalty))
+
+
+def taken_off(handin: Any, grades: list[Any], penalty: Penalty) -> float | None:
     """What nbgrader's late-penalty plugin takes off: never more than there is."""
     late = handin.total_seconds_late
-    taken = None
-    if late > 0:
-        score = float(sum((score_of(g) for g in grades), Fraction(0)))
-        taken = penalty(handin.student_id, score, late)
-        taken = None if taken is None else min(max(taken, 0.0), score)
-    _set(notebook, late_submission_penalty=taken)
+    if late <= 0:
+        return None
+    score = float(sum((score_of(g) for g in grades), Fraction(0)))
+    taken = penalty(handin.student_id, score, late)
+    return None if taken is None else min(max(taken, 0.0), score)
 
 
 def score_of(grade: Any) -> Fraction:

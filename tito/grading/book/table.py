@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from fractions import Fraction
 
 from tito.grading.book.cents import cents
 from tito.grading.book.changes import questions
+from tito.grading.book.handedin import FILE_TIME
 from tito.grading.book.marks import Marks, ModuleMarks, Person
 from tito.grading.book.rows import split_name
 from tito.grading.roster import Student
@@ -87,7 +89,7 @@ def _row(
     return [
         module.module,
         module.duedate or "",
-        (marks.timestamp if marks else None) or "",
+        _time(marks) or "",
         plain(student.given_id or student.id),
         plain(person.last_name),
         plain(person.first_name),
@@ -101,6 +103,12 @@ def _row(
         marks.waiting if marks else 0,
         *(_question(marks, own) for own in cells.values()),
     ]
+
+
+def _time(marks: Marks | None) -> datetime | None:
+    """When it came, as far as somebody knows: what is only marked late has a time that stands for
+    that, and is no time to show."""
+    return marks.timestamp if marks and marks.marked in ("", FILE_TIME) else None
 
 
 def _question(marks: Marks | None, cells: list[str | None]) -> str:

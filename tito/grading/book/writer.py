@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta, timezone
+from datetime import timedelta
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from tito.files import remove_torn, write_atomic
 from tito.grading.book import rows
 from tito.grading.book.autograded import Page, Pages
 from tito.grading.book.database import Book
+from tito.grading.book.handedin import utc
 from tito.grading.book.kept import Kept
 from tito.grading.book.late import LatePenalty
 from tito.grading.book.recorded import kernelspec
@@ -103,7 +104,7 @@ class _Writer:
                 session,
                 self._settings.course_id,
                 self.name,
-                _utc(self._settings.due(self.name)),
+                utc(self._settings.due(self.name)),
                 kernelspec(self._master),
                 list(self._pages.records.values()),
             )
@@ -165,7 +166,7 @@ class _Writer:
         known = self._kept.handin(student)
         return rows.Submitted(
             student=student,
-            timestamp=_utc(self._classroom.submitted_at(student, self.name)),
+            timestamp=utc(self._classroom.submitted_at(student, self.name)),
             extension=self._extension(student),
             scores=scores(stored.submission, page),
             unanswered=page.unanswered,
@@ -199,8 +200,3 @@ def _write(path: Path, content: str | bytes) -> None:
     """Write a file of a tree that has no other writer."""
     remove_torn(path)
     write_atomic(path, content)
-
-
-def _utc(time: datetime | None) -> datetime | None:
-    """As the tables hold a time: in UTC, without a zone."""
-    return None if time is None else time.astimezone(timezone.utc).replace(tzinfo=None)

@@ -7,7 +7,7 @@ author's message. Times are left out, since how long a hidden test took is the s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -15,10 +15,12 @@ from typing import Any
 from tito.grading.judge.result import GRADED, LATER, MANUAL
 from tito.notebook import Cell, Notebook, Role
 from tito.notebook.points import exact
-from tito.strip import strip_marks, strip_solutions
+from tito.strip import TEXT_STUB, strip_marks, strip_solutions
 
 _HEADING = re.compile(r"^#{1,6}\s+(?P<title>.+?)\s*#*\s*$", re.MULTILINE)
 NO_ANSWER = "(no answer)"
+WAITS = "waits for a person"
+ON_EARLIER = "*On an earlier version of this answer:*"
 
 
 @dataclass(frozen=True)
@@ -28,21 +30,34 @@ class Mark:
     points : None where nobody has decided, or only a comment was written
     by_hand : whether a person gave them; otherwise they count for what people grade alone: 0, since
         there is no answer
+    waiting : whether a person has to look at it (again): what they gave was for another answer
     """
 
     points: Fraction | None = None
     comment: str | None = None
     by_hand: bool = False
+    waiting: bool = False
+
+    @property
+    def is_of_another(self) -> bool:
+        """Whether what a person gave is for an earlier version of the answer."""
+        return self.by_hand and self.waiting
 
 
 @dataclass(frozen=True)
 class Late:
-    """When it came, when it was due, and what that costs; texts and points, ready to show."""
+    """When it came, when it was due, and what that costs; texts and points, ready to show.
+
+    marked : who says that it is late, where the platform gives no time: then `handed_in` is None
+    by_file : whether `handed_in` is the time of the file, which copying may have changed
+    """
 
     handed_in: str | None = None
     due: str | None = None
     by: str | None = None
     penalty: Fraction = Fraction(0)
+    marked: str | None = None
+    by_file: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,12 +84,16 @@ class Part:
 
 @dataclass
 class Question:
-    """What stands under one heading of the module: the student's cells and their points."""
+    """What stands under one heading of the module: the student's cells and their points.
+
+    comments : a person's, on cells that have no points of their own, as the code of an exercise
+    """
 
     title: str
     code: list[str] = field(default_factory=list)
     answer: str | None = None
     parts: list[Part] = field(default_factory=list)
+    comments: list[str] = field(default_factory=list)
 
     @property
     def points(self) -> Fraction | None:
@@ -99,7 +118,7 @@ class Feedback:
     notes: list[str]
     isolation: list[str]
     late: Late | None = None
-    comment: str | None = None
+    comments: list[str] = field(default_factory=list)
 
     @property
     def points(self) -> Fraction:
@@ -127,7 +146,7 @@ def feedback_of(
     student: str | None = None,
     marks: Mapping[str, Mark] | None = None,
     late: Late | None = None,
-    comment: str | None = None,
+    comments: Iterable[str] = (),
 ) -> Feedback:
     """The page of one student.
 
@@ -135,9 +154,10 @@ def feedback_of(
     hand_in : the notebook that was graded; None where there is none to show
     student : how the page calls them; the row's own word for them otherwise
     marks   : grade_id -> what the grade book says
-    comment : a person's comment on the whole
+    comments : a person's, on the whole
     """
     graded = {cell["id"]: cell for cell in record["cells"]}
+    said = {name: mark.comment for name, mark in (marks or {}).items() if mark.comment}
     blank = strip_marks(strip_solutions(master))
     questions: dict[str, Question] = {}
     for title, cell in _under_headings(blank):
@@ -146,21 +166,25 @@ def feedback_of(
         if cell.role is Role.SOLUTION and own:
             question.code.append(own.source)
         if cell.role is Role.REFLECTION:
-            question.answer = own.source if own else f"{cell.source}\n\n{NO_ANSWER}"
+            asked = cell.source.replace(TEXT_STUB[0], "").rstrip()
+            question.answer = own.source if own else f"{asked}\n\n{NO_ANSWER}"
         if cell.grade_id in graded:
             mark = (marks or {}).get(cell.grade_id, Mark())
             readable = record["status"] == GRADED
             question.parts.append(_part(graded[cell.grade_id], cell, mark, readable))
+            said.pop(cell.grade_id, None)
+        elif comment := said.pop(cell.grade_id or "", None):
+            question.comments.append(comment)
     return Feedback(
         title=_title(master),
         student=student or record["student"],
         status=record["status"],
         reason=record.get("reason"),
-        questions=[q for q in questions.values() if q.parts],
+        questions=[q for q in questions.values() if q.parts or q.comments],
         notes=[*record.get("deviations", []), *record.get("raised", [])],
         isolation=list(record.get("isolation", [])),
         late=late,
-        comment=comment,
+        comments=[*comments, *said.values()],
     )
 
 
@@ -197,21 +221,29 @@ def _part(record: Mapping[str, Any], cell: Cell, mark: Mark, readable: bool) -> 
         status=status,
         points=points,
         max_points=exact(record["max_points"]),
-        message=record.get("message"),
-        comment=mark.comment,
+        message=record.get("message") if readable else None,
+        comment=_told_of(mark),
         hidden=cell.hidden,
     )
+
+
+def _told_of(mark: Mark) -> str | None:
+    if mark.comment and mark.is_of_another:
+        return f"{ON_EARLIER}\n\n{mark.comment}"
+    return mark.comment
 
 
 def _decided(record: Mapping[str, Any], mark: Mark, readable: bool) -> tuple[Fraction | None, str]:
     """(points, what the page calls it): a person's before all others, as in the grade book."""
     status = record["status"]
+    if mark.is_of_another:
+        return None, WAITS
     if mark.by_hand:
         return mark.points, "graded by a person"
     if status == MANUAL:
         if not readable:
             return Fraction(0), "nothing to grade"
-        return mark.points, "waits for a person" if mark.points is None else "no answer"
+        return mark.points, WAITS if mark.points is None else "no answer"
     if status == LATER or record["points"] is None:
         return None, status
-    return exact(record["points"]), status
+    return exact(record["points"]), status if readable else "not graded"

@@ -70,12 +70,13 @@ def verdict(error: BaseException, test: GradedTest, context: Context, *, hide: b
     if isinstance(error, NameError) and (found := _missing(error, context)):
         return found
     if isinstance(error, NotImplementedError) and _is_stub(error):
-        return Verdict(MISSING, _not_written(test, context))
+        return Verdict(MISSING, _not_written(error, test, context, hide))
     if isinstance(error, AssertionError):
         text = _hidden_assertion(error, test, context) if hide else _assertion(error, test)
         return Verdict(FAILED, tidy(text))
     if hide:
-        return Verdict(ERROR, f"{HIDDEN_FAILED}: it ended with an exception")
+        whose = "your code" if getattr(error, "student_frames", None) else "it"
+        return Verdict(ERROR, f"{HIDDEN_FAILED}: {whose} ended with an exception")
     return Verdict(ERROR, tidy(_with_way_on(_exception(error), context)))
 
 
@@ -127,10 +128,18 @@ def _is_stub(error: NotImplementedError) -> bool:
     return not words_of(error).strip()
 
 
-def _not_written(test: GradedTest, context: Context) -> str:
+def _not_written(error: Exception, test: GradedTest, context: Context, hide: bool) -> str:
+    """Whose stub it was is the student's word too: under hiding it is not repeated."""
+    frames = getattr(error, "student_frames", None) or ()
+    name = frames[-1].function if frames else ""
     for exercise in context.owner.values():
         if exercise.position == test.exercise:
-            return f"exercise {exercise.number} ({exercise.id}) is not written yet"
+            label = f"exercise {exercise.number} ({exercise.id})"
+            if hide:
+                return f"{label}, or what it calls, is not written yet"
+            if name in context.owner and name != exercise.id:
+                return f"{label}: {name} is not written yet"
+            return f"{label} is not written yet"
     return "not written yet"
 
 

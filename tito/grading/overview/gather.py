@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tito.grading.judge.result import GRADED
 from tito.grading.overview.oddities import Oddity, oddities
 from tito.grading.overview.questions import Question, questions
-from tito.grading.overview.similar import Likeness, identical, likeness, read_work
+from tito.grading.overview.similar import (
+    Likeness,
+    identical,
+    likeness,
+    read_work,
+    same_words,
+)
 from tito.notebook import Notebook
 
 
@@ -61,5 +67,5 @@ def overview(
         max_points=sum(q.max_points for q in asked if q.asked),
         questions=asked,
         oddities=oddities(records),
-        likeness=likeness(own, same=identical(works)),
+        likeness=replace(likeness(own, same=identical(works)), answers=same_words(works)),
     )

@@ -30,12 +30,15 @@ from tito.notebook import Cell, Notebook, Role
 CLOSEST = 10
 # Below it two share a word or two, and there is nothing to read.
 LEAST = 0.1
+# Letter words of an answer that is compared as a whole: "yes" and "memory" many write.
+LEAST_WORDS = 8
 # Of one hand-in. A person's work has some hundreds; a million would be a column each.
 MOST_TRAITS = 5_000
 # Each hand-in counts as if it held so many more traits that nobody else has: two that hold little
 # of their own are not alike because they share it.
 ALONE = 4
 _BLOCK = 256
+_WHOLE = re.compile(r"(cell .+) [0-9a-f]{8}")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 
 
@@ -54,12 +57,26 @@ class Likeness:
     """The closest pairs of a class, and how all its pairs are spread.
 
     counts : number of pairs in each twentieth of [0, 1]
+    answers : who answered in the same words
     """
 
     pairs: tuple[Pair, ...] = ()
     counts: tuple[int, ...] = ()
     compared: int = 0
     same: tuple[Same, ...] = ()
+    answers: tuple[SameWords, ...] = ()
+
+
+@dataclass(frozen=True)
+class SameWords:
+    """Students whose answers in words are the same, letter by letter, in so many cells."""
+
+    students: tuple[str, ...]
+    cells: int
+
+    def __str__(self) -> str:
+        answers = counted(self.cells, "answer")
+        return f"{', '.join(self.students)}: {answers} in the same words"
 
 
 @dataclass(frozen=True)
@@ -84,19 +101,24 @@ class Work:
     """What a student wrote.
 
     code, texts : the cells that were not handed out like that, each as a hash of its text
+    answers : of the texts, those so long that two do not write the same by chance
     """
 
     traits: frozenset[str]
     code: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
 
 
 def read_work(notebook: Notebook, handed_out: Notebook) -> Work:
     """All that is compared of a hand-in, whose notebook need not be kept."""
-    code, texts = [], []
+    code, texts, answers = [], [], []
     for cell in _own_cells(notebook, handed_out):
-        (code if cell.kind == "code" else texts).append(_digest(cell))
-    return Work(traits(notebook, handed_out), tuple(code), tuple(texts))
+        digest = _digest(cell)
+        (code if cell.kind == "code" else texts).append(digest)
+        if cell.kind != "code" and len(_WORD.findall(cell.source)) >= LEAST_WORDS:
+            answers.append(digest)
+    return Work(traits(notebook, handed_out), tuple(code), tuple(texts), tuple(answers))
 
 
 def _own_cells(notebook: Notebook, handed_out: Notebook) -> Iterator[Cell]:
@@ -132,6 +154,18 @@ def identical(works: Mapping[str, Work]) -> tuple[Same, ...]:
         if code and students not in whole
     ]
     return tuple(sorted(groups, key=lambda g: (-g.cells, not g.texts, g.students)))
+
+
+def same_words(works: Mapping[str, Work]) -> tuple[SameWords, ...]:
+    """Who shares which answers in words; not those who handed in the same throughout."""
+    owners: dict[str, list[str]] = {}
+    for student in sorted(works):
+        for answer in set(works[student].answers):
+            owners.setdefault(answer, []).append(student)
+    groups = Counter(tuple(who) for who in owners.values() if len(who) > 1)
+    whole = [set(group.students) for group in identical(works) if group.texts]
+    found = [SameWords(w, n) for w, n in groups.items() if not any(set(w) <= g for g in whole)]
+    return tuple(sorted(found, key=lambda group: (-group.cells, group.students)))
 
 
 def _groups(
@@ -273,6 +307,7 @@ def _vectors(hand_ins: list[frozenset[str]]) -> np.ndarray:
 def _rarest(
     hand_ins: Mapping[str, frozenset[str]], owners: Counter[str], first: str, second: str
 ) -> tuple[str, ...]:
-    """The traits both hold and few others do: what to look at."""
+    """The traits both hold and few others do, as people read them: what to look at."""
     both = hand_ins[first] & hand_ins[second]
-    return tuple(sorted(both, key=lambda trait: (owners[trait], trait))[:8])
+    rarest = sorted(both, key=lambda trait: (owners[trait], trait))[:8]
+    return tuple(_WHOLE.sub(r"\1 as a whole", trait) for trait in rarest)

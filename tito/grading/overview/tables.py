@@ -42,13 +42,14 @@ def to_text(found: Overview) -> str:
 
 def _alike(found: Likeness) -> list[str]:
     """Who handed in the same, and the closest pair of those who did not."""
-    lines = [str(group) for group in found.same[:MOST_GROUPS]]
-    if len(found.same) > MOST_GROUPS:
-        lines.append(f"and {len(found.same) - MOST_GROUPS} more groups, in the page")
+    groups = [*found.same, *found.answers]
+    lines = [str(group) for group in groups[:MOST_GROUPS]]
+    if len(groups) > MOST_GROUPS:
+        lines.append(f"and {len(groups) - MOST_GROUPS} more groups, in the page")
     pair = next((p for p in found.pairs if p.likeness < 1), None)
     if pair is not None:
         lines.append(f"closest pair: {pair.first} and {pair.second}, likeness {pair.likeness:.2f}")
-    elif found.compared and not found.same:
+    elif found.compared and not groups:
         lines.append("no two hand-ins are alike")
     return lines
 
