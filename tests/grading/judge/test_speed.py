@@ -481,13 +481,19 @@ def test_a_slow_kernel_is_slow_in_both(fresh, clock):
 
 
 def test_a_slow_twin_is_not_the_baseline(fresh, clock):
-    # Ten times as slow, and 3 times is wanted: by itself a process is slow by less than 2, and here
-    # the other twin, now the only baseline, may be such a one.
-    slow = GIVEN.replace("work(x, 120)", "work(x, 1200)")
+    # Four times as slow, and 3 times is wanted: a process by itself is slow by less than 3, and the
+    # other twin, now the only baseline, may be such a one.
+    slow = GIVEN.replace("work(x, 120)", "work(x, 480)")
     first = fresh.twin._twins[0]
     first._given = [Step("given", "given", slow, 0, in_g=True)]
     found = fresh.speed("half_speed", own=True, full=3)
     assert found.earned == 0, found.message
+    assert fresh.twin._twins[1]._world is not None
+
+
+def test_who_is_far_beyond_the_step_needs_no_second_twin(fresh, clock):
+    assert fresh.speed("honest", own=True, full=1.05, half=None).earned == 2
+    assert fresh.twin._twins[1]._world is None
 
 
 def test_the_arguments_may_be_prepared_by_the_student(fresh):
