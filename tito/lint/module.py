@@ -45,6 +45,7 @@ class Module:
         self.text = text
         self._names = {c.index: _names(c) for c in notebook.cells}
         self._trees = {c.index: _tree(c) for c in notebook.cells}
+        self._nodes: dict[int, list[ast.AST]] = {}
 
     @property
     def cells(self) -> list[Cell]:
@@ -75,6 +76,12 @@ class Module:
     def tree(self, cell: Cell) -> ast.Module:
         """The cell's syntax tree; an empty one where it does not parse (a rule of its own)."""
         return self._trees[cell.index]
+
+    def nodes(self, cell: Cell) -> list[ast.AST]:
+        """All of its nodes, in the order of `ast.walk`: many rules go through them."""
+        if cell.index not in self._nodes:
+            self._nodes[cell.index] = list(ast.walk(self.tree(cell)))
+        return self._nodes[cell.index]
 
     def above(self, cell: Cell, *roles: Role) -> list[Cell]:
         return [c for c in self.of(*roles) if c.index < cell.index]
@@ -112,7 +119,7 @@ class Module:
         wanted = ast.Store if binding else ast.expr_context
         lines = [
             n.lineno
-            for n in ast.walk(self.tree(cell))
+            for n in self.nodes(cell)
             if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, wanted)
         ]
         return min(lines, default=None)

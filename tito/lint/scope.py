@@ -32,7 +32,7 @@ def _stars_above(module: Module, cell: Cell) -> bool:
 
 
 def _star(module: Module, cell: Cell) -> int | None:
-    for node in ast.walk(module.tree(cell)):
+    for node in module.nodes(cell):
         if isinstance(node, ast.ImportFrom) and any(a.name == "*" for a in node.names):
             return node.lineno
     return None

@@ -28,8 +28,8 @@ PLAIN = ("int", "float", "bool", "str")
 RUNS_CODE = ("exec", "eval", "compile", "njit", "jit", "vectorize", "guvectorize", "prange")
 
 
-def _walk(module: Module, cell: Cell) -> Iterator[ast.AST]:
-    return ast.walk(module.tree(cell))
+def _walk(module: Module, cell: Cell) -> list[ast.AST]:
+    return module.nodes(cell)
 
 
 def _above_solutions(module: Module, cell: Cell) -> set[str]:
@@ -388,13 +388,14 @@ def want_after_call(module: Module) -> Iterator[Hit]:
 @rule("count-values")
 def count_values(module: Module) -> Iterator[Hit]:
     """Points for a count, a speed or a claim need the right values first, and end in points()."""
+    comparing = {*COMPARING, *_comparing_helpers(module)}
     for cell in module.tests:
         called = [(n.lineno, called_name(n)) for n in _walk(module, cell) if called_name(n)]
         measuring = [line for line, name in called if name in MEASURING]
         if not measuring:
             continue
         counting = [line for line, name in called if name in MEASURING and name != "speed"]
-        compared = any(n in (*COMPARING, *_comparing_helpers(module)) for _, n in called)
+        compared = any(n in comparing for _, n in called)
         if counting and not compared:
             yield Hit(
                 "counts without checking the values that were computed: doing nothing is cheap",

@@ -93,7 +93,12 @@ def crosscheck_all(course: Course, students: dict[ModuleRef, str]) -> Iterator[R
     # A fresh interpreter each: a fork would take this process's threads' locks along.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(min(default_jobs(), len(students)), mp_context=context) as pool:
-        yield from pool.map(crosscheck, [course] * len(students), students, students.values())
+        # The longest first, so that none begins when the others end.
+        begun = {
+            ref: pool.submit(crosscheck, course, ref, students[ref])
+            for ref in sorted(students, key=lambda ref: -len(students[ref]))
+        }
+        yield from (begun[ref].result() for ref in students)
 
 
 def crosscheck(course: Course, ref: ModuleRef, student: str) -> Report:
