@@ -9,6 +9,10 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
 	"$$p" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null \
 	&& echo "$$p" && break; done)
 
+# A container may forbid Python to keep bytecode: then each of the many processes that the tests
+# start compiles all of tito again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help run test check lab clean
 
 help:

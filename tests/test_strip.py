@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -241,7 +239,6 @@ def test_no_line_of_a_region_survives_or_the_cell_is_refused(lines, kind):
 
 
 def test_nbgrader_makes_the_same_sources():
-    sys.modules.setdefault("rfc3987_syntax", None)
     from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
     from nbgrader.preprocessors import ClearHiddenTests, ClearMarkScheme, ClearSolutions
 

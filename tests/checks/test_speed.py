@@ -188,11 +188,16 @@ def test_each_result_is_checked_where_the_baseline_ran_on_few():
 class Scripted(NotebookRuntime):
     """A rig whose clocks say what they are told; one entry a round, the last one for ever."""
 
-    def __init__(self, ratios, call=0.01):
+    def __init__(self, ratios, call=0.01, touched=0, slow=None):
+        """touched : windows that come after the first two of a race, and count as little
+
+        slow : ratios against another baseline, where the first is a slow process
+        """
         super().__init__()
         self.ratios, self.seconds, self.order, self.renewed = list(ratios), call, [], 0
         self.most = {}
-        self.before = 0  # windows of the last race that do not count
+        self.doubts, self.slow, self.uncounted = 0, slow, 2 + touched
+        self.before = self.uncounted  # windows until the last race's first that counts
 
     def results(self, who, calls):
         return [np.exp(-c.args[0]) for c in calls]
@@ -220,9 +225,14 @@ class Scripted(NotebookRuntime):
                 seconds = outer.seconds * (1 if who == STUDENT else ratio) * len(calls)
                 return Window(seconds, outer.results(who, calls), list(calls))
 
-            def settle(self, draw, form):
-                outer.before = len(outer.order)
+            def doubts(self, draw, form):
+                outer.doubts += 1
                 assert len(draw()) > 1
+                if outer.slow is None:
+                    return False
+                outer.ratios, outer.slow = outer.slow, None
+                outer.before = len(outer.order) + outer.uncounted
+                return True
 
             def renew(self):
                 outer.renewed += 1
@@ -284,6 +294,24 @@ def test_only_what_missed_the_full_step_asks_for_a_second_measurement():
         assert runtime.renewed == times
 
 
+@pytest.mark.parametrize(
+    "ratio, doubts", [(5.0, 0), (4.1, 0), (3.9, 1), (1.7, 1), (3.2, 1), (1.2, 0), (0.5, 0)]
+)
+def test_the_baseline_is_doubted_where_a_slow_one_could_have_made_the_step(ratio, doubts):
+    runtime = Scripted([ratio])
+    with use(runtime):
+        speed(fast, baseline, small, points=2, full=2, half=1.5)
+    assert runtime.doubts == doubts
+
+
+@pytest.mark.parametrize(("ratio", "earned"), [(2.5, 2), (1.7, 1), (1.2, 0)])
+def test_a_kernel_that_had_a_slow_baseline_is_measured_against_the_other(ratio, earned):
+    runtime = Scripted([3.0], slow=[ratio])
+    with use(runtime):
+        found = speed(fast, baseline, small, points=2, full=2, half=1.5)
+    assert found.earned == earned and found.measured.median == pytest.approx(ratio)
+
+
 def test_arguments_may_be_prepared_for_the_kernel():
     def negative(x):
         return np.exp(x)
@@ -314,7 +342,7 @@ def test_memory_that_the_first_windows_left_out_is_touched_before_a_window_count
     runtime = Scripted([50.0], call=call)
     with use(runtime):
         speed(fast, baseline, small, points=2, full=2.0, expected=expected)
-    assert runtime.order[2 : runtime.before] == touched
+    assert runtime.order[2:-6] == touched, "three rounds come after it"
 
 
 def test_a_check_costs_a_few_seconds_at_most():

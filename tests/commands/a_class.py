@@ -12,15 +12,26 @@ class Taught:
     """The class folder beside its course; `text` is the module as it stands there."""
 
     def __init__(self, folder: Path) -> None:
-        self.course = folder / "course"
+        self._look(folder)
         (self.course / "tinykernels").mkdir(parents=True)
         (self.course / "tinykernels" / "__init__.py").write_text("")
-        self.module = self.course / "modules" / NAME / f"{NAME}.py"
         self.module.parent.mkdir(parents=True)
         self.set(MASTER)
         self.own = Class(folder / "class")
         self.own.root.joinpath("course.toml").write_text('course = "../course"\n' + COURSE)
         self.own._look(self.own.root)
+
+    @classmethod
+    def at(cls, folder: Path) -> Taught:
+        """The class and the course that are there."""
+        taught = cls.__new__(cls)
+        taught._look(folder)
+        taught.own = Class.at(folder / "class")
+        return taught
+
+    def _look(self, folder: Path) -> None:
+        self.course = folder / "course"
+        self.module = self.course / "modules" / NAME / f"{NAME}.py"
 
     def set(self, text: str) -> None:
         self.module.write_text(text, encoding="utf-8")

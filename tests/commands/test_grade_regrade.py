@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +17,10 @@ pytest.importorskip("nbgrader")
 
 # The hidden test was too strict: an empty list may give what a student made of it.
 MENDED = MASTER.replace("assert total([]) == 0", "assert total([]) in (0, 3)")
+
+
+# In this process: two more would each load the judge anew.
+REGRADE = ("regrade", "-j", "1")
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +41,7 @@ def files(taught):
 
 def test_before_a_change_there_is_nothing_to_do(taught, capsys):
     before = files(taught)
-    assert taught.tito("regrade") == 0
+    assert taught.tito(*REGRADE) == 0
     assert "nothing to grade again" in capsys.readouterr().out
     assert files(taught) == before
 
@@ -43,7 +49,7 @@ def test_before_a_change_there_is_nothing_to_do(taught, capsys):
 def test_a_dry_run_lists_and_writes_nothing(taught, capsys):
     taught.set(MENDED)
     before, dump = files(taught), taught.own.dump()
-    assert taught.tito("regrade", "--dry-run", "--json", "-") == 0
+    assert taught.tito(*REGRADE, "--dry-run", "--json", "-") == 0
     [part] = json.loads(capsys.readouterr().out)["modules"]
     assert part["questions"] == ["total"]
     assert part["regraded"] == 3
@@ -65,7 +71,7 @@ def test_the_points_change_where_the_test_was_mended_and_nowhere_else(taught, ca
     assert len(changed) == 2  # ben's hidden test, before and after
     assert taught.own.grade_row("ben", "total-hidden") == (0.5, None, None, 0)
     assert taught.own.grade_row("ben", "own") == (None, 0.5, None, 0)
-    assert taught.tito("regrade") == 0
+    assert taught.tito(*REGRADE) == 0
     assert "nothing to grade again" in capsys.readouterr().out
     # The results say that they are of the module as it is now: a run has nothing to do.
     before = files(taught)
@@ -78,7 +84,7 @@ def test_who_handed_in_anew_meanwhile_is_left_to_grade_run(taught, capsys):
     taught.set(MENDED.replace("assert mean([1, 3]) == 2", "assert mean([1, 3]) == 2.0, 'mean'"))
     path = taught.own.room.submitted("ann", "07_sums")
     path.write_bytes(path.read_bytes() + b"\n")
-    assert taught.tito("regrade") == 1
+    assert taught.tito(*REGRADE) == 1
     assert "ann: handed in anew since it was graded" in capsys.readouterr().out
 
 
@@ -87,24 +93,31 @@ def test_what_still_cannot_be_graded_is_not_counted_as_graded_again(taught, caps
     taught.tito("run", "-j", "1")
     capsys.readouterr()
     taught.set(MASTER.replace("assert mean([1, 3]) == 2", "assert mean([1, 5]) == 3"))
-    assert taught.tito("regrade", "--dry-run", "--json", "-") == 0
+    assert taught.tito(*REGRADE, "--dry-run", "--json", "-") == 0
     [part] = json.loads(capsys.readouterr().out)["modules"]
     assert part["regraded"] == 3
     [still] = part["still_broken"]
     assert still["student"] == "dua" and still["reason"]
-    assert taught.tito("regrade") == 0
+    assert taught.tito(*REGRADE) == 0
     shown = capsys.readouterr().out
     assert "graded again in 3 hand-ins: " in shown
     assert f"  still broken: dua: {still['reason']}" in shown
     assert "as a whole" not in shown
 
 
+@pytest.fixture(scope="module")
+def before_the_move(tmp_path_factory) -> Path:
+    """The folder of a class that is graded."""
+    folder = tmp_path_factory.mktemp("move") / "all"
+    Taught(folder).tito("run", "-j", "1")
+    return folder
+
+
 @pytest.fixture
-def moved(taught, tmp_path):
+def moved(before_the_move, tmp_path):
     """A graded class whose roster is another one now: ann has a new id, cem has left, eva is new
     and has handed in, fay is new and has not; and then the test was mended."""
-    copy = Taught(tmp_path)
-    copy.tito("run", "-j", "1")
+    copy = Taught.at(shutil.copytree(before_the_move, tmp_path / "copy"))
     own = copy.own
     own.give("ann", "reflect-1", 1.5, "well said")
     settings = own.root / "course.toml"
@@ -133,7 +146,7 @@ def test_regrade_with_another_roster_touches_the_class_alone_and_tells_the_rest(
     left = {name: own.store.path(name).read_bytes() for name in ("ann", "cem")}
     before = points_in_book(own)
     capsys.readouterr()
-    assert moved.tito("regrade", "--json", "-") == 0
+    assert moved.tito(*REGRADE, "--json", "-") == 0
     [part] = json.loads(capsys.readouterr().out)["modules"]
     assert part["regraded"] == 1
     assert part["changes"] == [{"student": "ben", "question": "total", "before": 2, "after": 2.5}]
@@ -149,25 +162,25 @@ def test_regrade_with_another_roster_touches_the_class_alone_and_tells_the_rest(
 
 def test_what_regrade_tells_of_another_roster(moved, capsys):
     capsys.readouterr()
-    assert moved.tito("regrade", "--dry-run") == 0
+    assert moved.tito(*REGRADE, "--dry-run") == 0
     shown = capsys.readouterr().out
     assert "  not graded again, nobody in roster.csv: ann, cem\n" in shown
     assert "  not graded yet (tito grade run does it): eva\n" in shown
-    moved.tito("regrade")
+    moved.tito(*REGRADE)
     capsys.readouterr()
-    assert moved.tito("regrade") == 0  # now there is nothing to do, and these are told all the same
+    assert moved.tito(*REGRADE) == 0  # now there is nothing to do, and these are told all the same
     shown = capsys.readouterr().out
     assert "nothing to grade again" in shown and "nobody in roster.csv: ann, cem" in shown
 
 
 def test_who_has_the_old_id_again_is_graded_again_with_a_persons_points(moved, capsys):
     own = moved.own
-    moved.tito("regrade")
+    moved.tito(*REGRADE)
     roster = own.root / "roster.csv"
     roster.write_text(roster.read_text("utf-8").replace("\nanna,", "\nann,"), encoding="utf-8")
     moved.set(MENDED.replace("assert total([1, 2]) == three", "assert total([1, 2]) == three + 1"))
     capsys.readouterr()
-    assert moved.tito("regrade", "--json", "-") == 0
+    assert moved.tito(*REGRADE, "--json", "-") == 0
     [part] = json.loads(capsys.readouterr().out)["modules"]
     changed = {(c["student"], c["before"], c["after"]) for c in part["changes"]}
     assert ("ann", 2.5, 0.5) in changed
@@ -176,7 +189,7 @@ def test_who_has_the_old_id_again_is_graded_again_with_a_persons_points(moved, c
 
 
 def test_the_table_of_marks_says_who_is_not_in_the_roster(moved, capsys):
-    moved.tito("regrade")
+    moved.tito(*REGRADE)
     capsys.readouterr()
     assert moved.tito("export", "--format", "csv", "--out", "-") == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))

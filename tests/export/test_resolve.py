@@ -6,7 +6,7 @@ import pytest
 
 from tests.export.modules import cell, exported, notebook, warnings
 from tito.errors import UserError
-from tito.export import plan_notebooks
+from tito.export import plan_each, plan_notebooks
 from tito.notebook import Notebook
 
 
@@ -131,6 +131,19 @@ def test_clashes_among_other_modules_are_not_ours():
     third = notebook("c = 1", target="third")
     files, _, _ = plan_notebooks([("03_c", third)], others=[("01_a", first), ("02_b", second)])
     assert list(files) == ["third.py"]
+
+
+def test_each_alone_is_what_it_is_among_the_others():
+    named = [("01_a", notebook("a = 1", target="first")), ("02_b", notebook("b = 1"))]
+    each = plan_each(named)
+    assert each == {
+        "01_a": plan_notebooks(named[:1], others=named[1:])[0],
+        "02_b": plan_notebooks(named[1:], others=named[:1])[0],
+    }
+    assert [list(files) for files in each.values()] == [["first.py"], ["loops.py"]]
+    named.append(("03_c", notebook("b = 2", target="third")))
+    with pytest.raises(UserError, match="b is a public name of 03_c cell 2 too"):
+        plan_each(named)
 
 
 def test_a_file_that_must_be_a_folder_too_is_refused():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import pytest
 from hypothesis import given, settings
@@ -188,7 +187,6 @@ def test_a_remark_on_the_encoding_is_kept(tmp_path):
 
 
 def test_what_is_written_is_a_valid_notebook_without_outputs():
-    sys.modules.setdefault("rfc3987_syntax", None)
     import nbformat
 
     cells = [

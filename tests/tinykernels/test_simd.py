@@ -28,6 +28,8 @@ def test_on_this_cpu(part):
     getattr(simd_battery, part)()
 
 
+# LLVM decides what a CPU's vectors are compiled to, and is one for all Pythons.
+@pytest.mark.newest
 @pytest.mark.parametrize(
     ("features", "floats"), [pytest.param(AVX2, 8, id="avx2"), pytest.param("", 4, id="generic")]
 )

@@ -34,10 +34,15 @@ class Trick:
 
 @dataclass(frozen=True)
 class Passed:
-    """One cell behind the gate: the definitions that are left of it, and its tricks."""
+    """One cell behind the gate: the definitions that are left of it, and its tricks.
+
+    binds, reads : names, of these definitions
+    """
 
     source: str
     tricks: list[Trick] = field(default_factory=list)
+    binds: frozenset[str] = frozenset()
+    reads: frozenset[str] = frozenset()
 
 
 def _names(text: str) -> frozenset[str]:
@@ -169,6 +174,11 @@ def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
             yield a.asname or a.name, f"{node.module or ''}.{a.name}"
 
 
+def imports(source: str) -> list[tuple[str, str]]:
+    """(name, what it stands for) of all that a cell imports: ("np", "numpy")."""
+    return [found for node in ast.walk(parsed(source)) for found in _imported(node)]
+
+
 def _parsed(source: str) -> ast.Module:
     try:
         return ast.parse(source)
@@ -231,8 +241,13 @@ class _Gate:
             if not known:
                 tricks += [Trick(label, line, what) for line, what in self._tricks(part)]
             self._remember(part)
-            kept.append(part.text)
-        return Passed("\n".join(kept), sorted(tricks, key=lambda t: t.line))
+            kept.append(part)
+        return Passed(
+            "\n".join(part.text for part in kept),
+            sorted(tricks, key=lambda t: t.line),
+            frozenset().union(*(part.assigned | part.imported for part in kept)),
+            frozenset().union(*(part.reads for part in kept)),
+        )
 
     def _remember(self, part: _Statement) -> None:
         node = part.node

@@ -91,8 +91,8 @@ class Rig(Protocol):
     def run(self, who: str, calls: Sequence[Call], form: Form) -> Window:
         """Call it once for each of the inputs, which it gets as copies; measured."""
 
-    def settle(self, draw: Callable[[], list[Call]], form: Form) -> None:
-        """The rounds are about to begin: choose the baseline if there are several."""
+    def doubts(self, draw: Callable[[], list[Call]], form: Form) -> bool:
+        """Whether the baseline of the rounds was slow by itself; then there is another now."""
 
     def renew(self) -> bool:
         """Put the student's function into a fresh process; False if that cannot be done."""
@@ -122,8 +122,8 @@ class NotebookRig:
         seconds = max(timer.clock() - start, 1e-9)
         return Window(seconds, [c.result(r) for c, r in zip(own, returned)], own)
 
-    def settle(self, draw: Callable[[], list[Call]], form: Form) -> None:
-        """There is one baseline."""
+    def doubts(self, draw: Callable[[], list[Call]], form: Form) -> bool:
+        return False
 
     def renew(self) -> bool:
         return False

@@ -11,7 +11,15 @@ written becomes a stub that says which it is.
 from __future__ import annotations
 
 from tito.export.cell import not_written
-from tito.export.plan import ExportPlan, Missing, Written, plan_export, plan_notebooks, write
+from tito.export.plan import (
+    ExportPlan,
+    Missing,
+    Written,
+    plan_each,
+    plan_export,
+    plan_notebooks,
+    write,
+)
 from tito.export.render import STUB_LINE, built_from, is_ours
 
 __all__ = [
@@ -22,6 +30,7 @@ __all__ = [
     "built_from",
     "is_ours",
     "not_written",
+    "plan_each",
     "plan_export",
     "plan_notebooks",
     "write",

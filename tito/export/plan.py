@@ -73,6 +73,14 @@ def plan_notebooks(
     return _plan([gather(*n) for n in notebooks], [gather(*n) for n in others])
 
 
+def plan_each(notebooks: Sequence[tuple[str, Notebook]]) -> dict[str, dict[str, str]]:
+    """By module the files that exporting it alone, among the others, would write; each notebook is
+    read once.
+    """
+    modules = [gather(*n) for n in notebooks]
+    return {m.module: _plan([m], [o for o in modules if o is not m])[0] for m in modules}
+
+
 def _plan(
     modules: Sequence[Gathered], others: Sequence[Gathered]
 ) -> tuple[dict[str, str], list[str], list[Missing]]:

@@ -210,8 +210,10 @@ class File:
         later = self.assigned
         known = KNOWN | {i.bound for i in self.imports}
         for block in self.blocks:
+            made = self._made_by(block)
             for statement in block.tree.body:
-                now = {n for n in self._made_by(block) if n in _binds(statement)}
+                bound = _binds(statement)
+                now = made & bound
                 for name, line in scan.at_import(statement).items():
                     if name in later and name not in known | now:
                         self.problems.append(
@@ -222,7 +224,7 @@ class File:
                                 "move that cell above this one",
                             )
                         )
-                known |= _binds(statement)
+                known |= bound
 
 
 def _binds(statement: ast.stmt) -> set[str]:

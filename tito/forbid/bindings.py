@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from .texts import called, constant_text, run_texts
+from .trees import children, walk
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -38,7 +39,7 @@ def bindings(body: Iterable[ast.AST]) -> Iterator[tuple[str, ast.AST | Import]]:
         node = stack.pop()
         yield from _bound_by(node)
         if not isinstance(node, _OWN_NAMES):
-            stack += list(ast.iter_child_nodes(node))[::-1]
+            stack += children(node)[::-1]
 
 
 def _bound_by(node: ast.AST) -> Iterator[tuple[str, ast.AST | Import]]:
@@ -89,7 +90,7 @@ def changes(body: Iterable[ast.AST]) -> Iterator[Change]:
                 yield change._replace(value=_closed(change.value, local))
         if isinstance(node, (*FUNCTIONS, ast.Lambda)):
             local |= own_names(node).keys()
-        stack += [(child, local) for child in ast.iter_child_nodes(node)]
+        stack += [(child, local) for child in children(node)]
 
 
 def _changes_by(node: ast.AST) -> Iterator[Change]:
@@ -114,7 +115,7 @@ def _changes_by(node: ast.AST) -> Iterator[Change]:
 
 def _closed(value: ast.AST, local: frozenset[str]) -> ast.AST:
     """The same expression where a function's own names mean nothing outside."""
-    used = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)} & local
+    used = {node.id for node in walk(value) if isinstance(node, ast.Name)} & local
     if not used or not isinstance(value, ast.expr):
         return value
     parameters = ast.arguments([], [ast.arg(name) for name in sorted(used)], None, [], [], None, [])
@@ -139,7 +140,7 @@ def patches(body: Iterable[ast.AST]) -> Iterator[Patch]:
         node, around = stack.pop()
         yield from (Patch(around, target, value) for target, value in _patched(node))
         inner = (*around, node) if isinstance(node, (*FUNCTIONS, ast.Lambda)) else around
-        stack += [(child, inner) for child in ast.iter_child_nodes(node)]
+        stack += [(child, inner) for child in children(node)]
 
 
 def announced(body: Iterable[ast.AST]) -> Iterator[Patch]:
@@ -152,7 +153,7 @@ def announced(body: Iterable[ast.AST]) -> Iterator[Patch]:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Call):
             yield from (Patch(around, node.func.func, value) for value in _given(node))
         inner = (*around, node) if isinstance(node, (*FUNCTIONS, ast.Lambda)) else around
-        stack += [(child, inner) for child in ast.iter_child_nodes(node)]
+        stack += [(child, inner) for child in children(node)]
 
 
 def _patched(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
@@ -220,7 +221,7 @@ def _is_table(node: ast.AST | None) -> bool:
 def _target_names(target: ast.AST) -> list[str]:
     return [
         node.id
-        for node in ast.walk(target)
+        for node in walk(target)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     ]
 
@@ -261,13 +262,13 @@ def _declared(function: ast.AST, kinds: Any) -> set[str]:
         if isinstance(node, kinds):
             found |= set(node.names)
         if not isinstance(node, _OWN_NAMES):
-            stack += ast.iter_child_nodes(node)
+            stack += children(node)
     return found
 
 
 def bound_from_inside(tree: ast.AST, kind: Any) -> Iterator[tuple[str, ast.AST | Import]]:
     """What functions inside bind in the scope around them: by `global m`, by `nonlocal m`."""
-    for inner in ast.walk(tree):
+    for inner in walk(tree):
         if inner is not tree and isinstance(inner, FUNCTIONS):
             names = _declared(inner, kind)
             yield from (pair for pair in bindings(inner.body) if pair[0] in names)

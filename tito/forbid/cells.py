@@ -9,6 +9,7 @@ from functools import lru_cache
 from .bindings import Patch, announced, bindings, bound_from_inside, changes, patches
 from .source import python_source
 from .texts import called, constant_text, run_texts
+from .trees import walk
 
 # Calls that can leave a file behind, which may be a module.
 _WRITING = {
@@ -60,8 +61,10 @@ class Cell:
         body = [*tree.body, *run]
         for name, node in [*bindings(body), *bound_from_inside(tree, ast.Global)]:
             cell.defined.setdefault(name, []).append(node)
-        cell.writes = any(called(n) in _WRITING for n in ast.walk(tree))
-        cell.exchanged = [n for part in body for n in ast.walk(part) if _exchanges_code(n)]
+        nodes = list(walk(tree))
+        cell.writes = any(called(n) in _WRITING for n in nodes)
+        of_texts = [n for part in run for n in walk(part)]
+        cell.exchanged = [n for n in (*nodes, *of_texts) if _exchanges_code(n)]
         for change in changes(body):
             table = cell.handed if change.by_call else cell.changed
             table.setdefault(change.name, []).append(change.value)
@@ -69,7 +72,7 @@ class Cell:
         cell.announced = list(announced(body))
         cell.stars = [
             (node.module or "", node.lineno)
-            for node in ast.walk(tree)
+            for node in nodes
             if isinstance(node, ast.ImportFrom) and any(a.name == "*" for a in node.names)
         ]
         return cell

@@ -15,6 +15,7 @@ from .names import LOOKING_UP, Names, Scope, is_table
 from .package import Package
 from .sets import SETS, ForbidSet, any_name, is_library, is_part, names_function
 from .texts import called
+from .trees import children
 
 _TABLE = ".__dict__"
 
@@ -137,6 +138,8 @@ class _Search:
                 scope = Scope(index, index, {})
                 for function in around:
                     scope = scope.inside(function)
+                if not self._names.paths(target, scope):
+                    continue
                 if any(self._hands(name, target, scope) for name in self.sets):
                     self._waiting.append((value, scope, ()))
 
@@ -181,7 +184,7 @@ class _Search:
             outside += getattr(node, "decorator_list", [])
         elif isinstance(node, COMPREHENSIONS):
             inner = scope.inside(node)
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             if isinstance(child, ast.arguments):
                 continue
             if child not in outside:

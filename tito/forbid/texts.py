@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from .trees import walk
+
 # Calls that run a text, with the place of the text; what it defines belongs to the cell.
 _RUNNING = {
     "exec": 0, "eval": 0, "run_cell": 0, "run_cell_async": 0, "ex": 0, "ev": 0, "runsource": 0,
@@ -21,7 +23,7 @@ def run_texts(tree: ast.Module) -> tuple[list[ast.stmt], list[ast.Call]]:
     """
     found: list[ast.stmt] = []
     unread: list[ast.Call] = []
-    for call in ast.walk(tree):
+    for call in walk(tree):
         if called(call) in _TIMING and call.args and constant_text(call.args[0]) is None:
             continue  # a function, as nearly always
         place = _RUNNING.get(called(call) or "")

@@ -70,13 +70,14 @@ def build(course: Course, solved: frozenset[str] = frozenset()) -> Kit:
     given: dict[str, bytes] = {}
     masters = {ref.name: load(ref.source) for ref in course.modules}
     students = {name: strip.student_version(master) for name, master in masters.items()}
+    packages = _packages(students)
     for ref in course.modules:
         master, student = masters[ref.name], students[ref.name]
         text = version.as_released(student).encode()
         files[f"modules/{ref.name}/{ref.name}.ipynb"] = text
         files[f"{RELEASED}/{ref.name}.ipynb"] = text
         files.update(_data_files(ref))
-        package = _package_files(ref.name, students)
+        package = packages[ref.name]
         manifest[ref.name] = _entry(text, master, package, ref.name in solved)
         if ref.name in solved:
             given.update(_solved(course, package))
@@ -144,16 +145,18 @@ def _data_files(ref: ModuleRef) -> dict[str, bytes]:
     return found
 
 
-def _package_files(name: str, students: Mapping[str, Notebook]) -> dict[str, bytes]:
-    """What exporting the student version makes: given code, and stubs that name their exercise."""
-    from tito.export import STUB_LINE, plan_notebooks
+def _packages(students: Mapping[str, Notebook]) -> dict[str, dict[str, bytes]]:
+    """By module what exporting its student version makes: given code, and stubs that name their
+    exercise.
+    """
+    from tito.export import STUB_LINE, plan_each
 
-    others = [(n, notebook) for n, notebook in students.items() if n != name]
-    texts, _, _ = plan_notebooks([(name, students[name])], others)
     made = {}
-    for file, text in texts.items():
-        first, _, rest = text.partition("\n")
-        made[f"{PACKAGE}/{file}"] = f"{first}\n{STUB_LINE}\n{rest}".encode()
+    for name, planned in plan_each(list(students.items())).items():
+        made[name] = {}
+        for file, text in planned.items():
+            first, _, rest = text.partition("\n")
+            made[name][f"{PACKAGE}/{file}"] = f"{first}\n{STUB_LINE}\n{rest}".encode()
     return made
 
 

@@ -1,4 +1,4 @@
-"""Of two twins the first is the baseline, unless its process is a slow one."""
+"""Of two twins the first is the baseline, unless its process turns out to be a slow one."""
 
 import random
 import statistics
@@ -6,16 +6,26 @@ from types import SimpleNamespace
 
 import pytest
 
-from tito.checks.rig import BASELINE
+from tito.checks.rig import BASELINE, Call
 from tito.grading.judge import rig
+from tito.grading.judge.twin import Baseline
+
+WARM_UP = 99.0
 
 
 class Twin:
     """A target whose windows take the given seconds, one after the other."""
 
+    name, kind, class_name = "baseline", "f", ""
+
     def __init__(self, seconds):
         self.left = list(seconds)
         self.world = self
+        self.called = 0
+
+    def call(self, target, args, kwargs):
+        self.called += 1
+        return [None]
 
     def timed(self, target, calls, form):
         return SimpleNamespace(seconds=self.left.pop(0))
@@ -23,12 +33,16 @@ class Twin:
 
 def settled(first, second):
     """(whether the second twin became the baseline, windows that each was asked for)."""
-    twins = [Twin(first), Twin(second)]
-    one = rig.OutsideRig(Twin([]), twins, lambda world: None)
-    one.settle(lambda: [], None)
+    twins, held = [Twin(first), Twin([WARM_UP, *second])], []
+    one = rig.OutsideRig(Twin([]), Baseline(twins[0], lambda: twins[1]), held.append)
+    assert twins[1] not in held, "it has not started"
+    is_slow = one.doubts(lambda: [Call((), {})], None)
+    assert held[-1] is twins[1] and twins[1].called == 1
     asked = len(first) - len(twins[0].left)
     assert asked == len(second) - len(twins[1].left)
-    return one._targets[BASELINE] is twins[1], asked
+    assert is_slow == (one._targets[BASELINE] is twins[1])
+    assert not one.doubts(lambda: [], None), "there is no third one"
+    return is_slow, asked
 
 
 @pytest.mark.parametrize("seed", range(200))

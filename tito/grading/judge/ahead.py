@@ -12,7 +12,7 @@ import warnings
 
 import tito.checks
 from tito.checks import case, gate
-from tito.grading.judge import run
+from tito.grading.judge import clean, run
 from tito.grading.judge.code import given_code, origin, test_code
 from tito.grading.judge.job import Job, as_bytes
 from tito.grading.judge.messages import filename
@@ -38,6 +38,7 @@ def read_ahead(job: Job) -> Plan:
         contracts_of(source, writes)
     if any("claim" in test.source for test in plan.tests):
         given = [step.source for step in plan.steps if _runs_for_all(step)]
+        clean.read_ahead(given)
         gate.read_ahead(given, [job.master.cells[e.position].source for e in plan.exercises])
     students: set[str] = set()
     checks: set[str] = set()

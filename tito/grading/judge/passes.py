@@ -36,7 +36,7 @@ from tito.grading.judge.score import (
     Origin,
     score,
 )
-from tito.grading.judge.twin import Twin
+from tito.grading.judge.twin import Baseline, Twin
 from tito.grading.judge.world import CellOutcome, StudentDied, World
 from tito.notebook.names import bound, used
 from tito.notebook.points import display
@@ -212,7 +212,7 @@ class Walk:
         return Outcome(found.status, Fraction(0), found.message, seconds, True)
 
     def _runtime(self, test: GradedTest) -> JudgeRuntime:
-        def baseline(func: Callable) -> list[Target]:
+        def baseline(func: Callable) -> Baseline:
             return self.twin.baseline(func, self.given, test.position)
 
         def claims(kind: str, student: Target, args: tuple, kwargs: dict) -> Any:

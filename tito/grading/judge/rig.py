@@ -2,9 +2,9 @@
 
 A process can be slow all its life: of pairs of processes that ran one function, on one CPU and by
 their own CPU clocks, one in twelve differed by a factor of 1.6 to 2.4 on a virtual machine with
-more work than CPUs, and of those that did, every measurement. So there is a second twin, and the
-faster one is the baseline; and a kernel that did not reach the full step is measured once more
-in a fresh process.
+more work than CPUs, and of those that did, every measurement. So a kernel that a slow twin may have
+helped over a step is measured against a second one if the first is slow indeed; and a kernel that
+did not reach the full step is measured once more in a fresh process.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 
 from tito.checks.rig import BASELINE, ROOM, STUDENT, Call, Form, Window
 from tito.grading.judge.proxy import Proxy, Target, target_of
+from tito.grading.judge.twin import Baseline
 from tito.grading.judge.world import World, stand_in
 from tito.machine.timer import SHORTEST_SAMPLE
 
@@ -35,22 +36,23 @@ class _TwoTwins:
 
     reading: str | None
 
-    def __init__(self, student: Target, twins: list[Target], hold: Callable[[World], None]) -> None:
-        self._targets = {STUDENT: student, BASELINE: twins[0]}
-        self._twins = twins
+    def __init__(self, student: Target, baseline: Baseline, hold: Callable[[World], None]) -> None:
+        self._targets = {STUDENT: student, BASELINE: baseline.first}
+        self._other: Callable[[], Target] | None = baseline.second
         self._hold = hold
-        for target in (student, *twins):
+        for target in self._targets.values():
             hold(target.world)
 
     def call(self, who: str, call: Call) -> Any:
-        results = []
-        for target in [self._targets[STUDENT]] if who == STUDENT else self._twins:
-            results.append(_ordinary(target, call))
-        return results[0]
+        return _ordinary(self._targets[who], call)
 
-    def settle(self, draw: Callable[[], list[Call]], form: Form) -> None:
-        """Find out which twin is the baseline: the first, unless that is a slow process."""
-        first, second = self._twins
+    def doubts(self, draw: Callable[[], list[Call]], form: Form) -> bool:
+        """Whether the first twin is a slow process; the second is the baseline from then on."""
+        if self._other is None:
+            return False
+        first, second, self._other = self._targets[BASELINE], self._other(), None
+        self._hold(second.world)
+        self._warm_up(second, draw(), form)
         mine: list[float] = []
         others: list[float] = []
         while (is_slow := _is_slow(mine, others)) is None:
@@ -59,6 +61,12 @@ class _TwoTwins:
                 times.append(self._window(twin, calls, form).seconds)
         if is_slow:
             self._targets[BASELINE] = second
+        return is_slow
+
+    def _warm_up(self, target: Target, calls: Sequence[Call], form: Form) -> None:
+        """As far as the other one, which has compiled, and touched all memory of a window."""
+        _ordinary(target, calls[0])
+        self._window(target, calls, form)
 
     def renew(self) -> bool:
         """A fresh process of the student's; False if there can be none without risk."""
@@ -124,9 +132,9 @@ def _is_slow(mine: Sequence[float], others: Sequence[float]) -> bool | None:
 
 
 @contextmanager
-def judge_rig(student: Target, twins: list[Target], *, own: bool) -> Iterator[_TwoTwins]:
+def judge_rig(student: Target, baseline: Baseline, *, own: bool) -> Iterator[_TwoTwins]:
     """The rig that this system allows; `own` where the work is one's own."""
-    measured = all(target.world.is_measured_outside for target in (student, *twins))
+    measured = all(each.world.is_measured_outside for each in (student, baseline.first))
     # Without seccomp another process could do the work, and no clock of this one would see it.
     measured = measured and (own or "seccomp" in student.world.layers)
     cpu = _some_cpu()
@@ -138,7 +146,7 @@ def judge_rig(student: Target, twins: list[Target], *, own: bool) -> Iterator[_T
                 stack.enter_context(world.held())
 
         kind = OutsideRig if measured else OwnRig if own else BlindRig
-        yield kind(student, twins, hold)
+        yield kind(student, baseline, hold)
 
 
 def _some_cpu() -> int | None:

@@ -22,9 +22,8 @@ from tito import forbid
 from tito.errors import UserError
 from tito.grading.engine.base import Engine
 from tito.grading.engine.spawn import SpawnEngine
-from tito.grading.judge import harden
+from tito.grading.judge import clean, harden
 from tito.grading.judge.claimed import ClaimCap
-from tito.grading.judge.clean import Clean
 from tito.grading.judge.job import Job
 from tito.grading.judge.messages import Context, tidy
 from tito.grading.judge.meter import Meter
@@ -140,7 +139,7 @@ class Judge:
         self.claims = ClaimCap(plan.tests)
         self.twin = Twin(plan.steps, self._twin_world)
         own = {e.position: self.job.master.cells[e.position].source for e in plan.exercises}
-        self.book.clean = Clean(plan.steps, own, self._clean_world)
+        self.book.clean = clean.Clean(plan.steps, own, self._clean_world)
         self.expected = self._expected(plan)
         self._walk(plan, hide=False)
         if self._hidden_left(plan):
@@ -149,8 +148,10 @@ class Judge:
     def _expected(self, plan: Plan) -> int:
         """How many processes for claims and baselines will probably be asked for."""
         left = [t for t in plan.tests if t.id not in self.settled]
-        claims = {t.exercise for t in left if "claim(" in t.source}
-        return len(claims) + 2 * any("speed(" in t.source for t in left)
+        claims = [t for t in left if "claim(" in t.source]
+        shared = [t for t in claims if any(f'"{kind}"' in t.source for kind in clean.SHARED)]
+        alone = {t.exercise for t in claims if t not in shared}
+        return len(alone) + bool(shared) + any("speed(" in t.source for t in left)
 
     def _context(self, plan: Plan) -> Context:
         cells = self.job.master.cells

@@ -18,6 +18,7 @@ from tito.grading.judge.world import World
 
 if TYPE_CHECKING:
     from tito.checks.speed import Speed
+    from tito.grading.judge.twin import Baseline
 
 
 class JudgeRuntime(NotebookRuntime):
@@ -26,7 +27,7 @@ class JudgeRuntime(NotebookRuntime):
     What a test does with functions of its own is as in a notebook; counted arrays lie here too,
     and the student's process asks for each element.
 
-    baseline : finds the functions of the twin processes that a function of the test is
+    baseline : finds the function of the twin's processes that a function of the test is
     own      : the work is graded for its author alone
     claims   : takes a reading in the clean child
     reported : (earned, message) of each `points(...)` of the test cell that runs
@@ -40,7 +41,7 @@ class JudgeRuntime(NotebookRuntime):
         self,
         world: World,
         secret: bytes = b"",
-        baseline: Callable[[Callable], list[Target]] | None = None,
+        baseline: Callable[[Callable], Baseline] | None = None,
         *,
         own: bool = False,
         claims: Callable[[str, Target, tuple, dict], Any] | None = None,

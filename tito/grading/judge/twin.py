@@ -1,14 +1,14 @@
 """B, the student's twin: a process under the same engine and limits that runs trusted code only.
 
 It holds the master's given cells and the package of the modules before, so that a baseline runs
-as the student's kernel does: same Python, same memory, same border, same clock. There are two of
+as the student's kernel does: same Python, same memory, same border, same clock. There can be two of
 it, since a process can be slow all its life (see `tito.grading.judge.rig`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from tito.grading import wire
 from tito.grading.judge.contracts import Contract, Trusted
@@ -19,8 +19,15 @@ from tito.grading.judge.world import World
 PACKAGE = "tinykernels"
 
 
+class Baseline(NamedTuple):
+    """A trusted function in a twin's process, and in another that starts when it is asked for."""
+
+    first: Target
+    second: Callable[[], Target]
+
+
 class Twin:
-    """The twin of one hand-in; its processes start when a baseline is first needed.
+    """The twin of one hand-in; each of its processes starts when it is first needed.
 
     steps : of the plan; given cells run in the twin, up to the test that asks
     start : makes its world, with contracts of functions that are still to be named
@@ -31,13 +38,16 @@ class Twin:
     ) -> None:
         self._twins = [_OneTwin(steps, start) for _ in range(2)]
 
-    def baseline(self, func: Callable, given: Mapping[str, Any], position: int) -> list[Target]:
-        """The function in each of the processes that `func` of a test is.
+    def baseline(self, func: Callable, given: Mapping[str, Any], position: int) -> Baseline:
+        """What `func` of a test is in the first process, and how to get it in the second.
 
         given : the names of the given cells, for a function of one
         position : of the test's cell in the master
         """
-        return [twin.baseline(func, given, position) for twin in self._twins]
+        first, second = self._twins
+        return Baseline(
+            first.baseline(func, given, position), lambda: second.baseline(func, given, position)
+        )
 
 
 class _OneTwin:

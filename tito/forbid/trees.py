@@ -1,0 +1,26 @@
+"""Walks through syntax trees that are walked many times: each node's parts are looked up once."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+# Half of a syntax tree. They hold nothing, bind nothing, and no route is one of them.
+LEAVES = (ast.expr_context, ast.Constant, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)
+
+
+def children(node: ast.AST) -> tuple[ast.AST, ...]:
+    """The nodes right below one, but leaves."""
+    found = getattr(node, "_parts", None)
+    if found is None:
+        found = tuple(c for c in ast.iter_child_nodes(node) if not isinstance(c, LEAVES))
+        node._parts = found
+    return found
+
+
+def walk(node: ast.AST) -> Iterator[ast.AST]:
+    """The node and all below it, but leaves, in the order of `ast.walk`."""
+    level = [node]
+    while level:
+        yield from level
+        level = [child for parent in level for child in children(parent)]
