@@ -306,3 +306,26 @@ def test_the_backend_of_a_view_is_the_arrays():
     backend = LocalBackend(np.zeros((2, 2)))
     x = CountedArray(backend, np.float64, (2, 2))
     assert backend_of(x) is backend_of(x[0]) is backend_of(x.T) is backend
+
+
+def test_a_compiled_helper_runs_as_python_on_counted_arrays():
+    numba = pytest.importorskip("numba")
+
+    @numba.njit
+    def total(row):
+        found = 0.0
+        for j in range(len(row)):
+            found += row[j]
+        return found
+
+    @numba.njit
+    def totals(x, out):
+        for i in range(len(x)):
+            out[i] = total(x[i])
+
+    plain, x = matrix()
+    out = counted(np.zeros(3), writeable=True)
+    totals.py_func(x, out)
+    assert [out[i] for i in range(3)] == plain.sum(axis=1).tolist()
+    assert (reads(x), writes(out)) == (12, 3)
+    assert total(plain[1]) == plain[1].sum() and len(total.signatures) == 1

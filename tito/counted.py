@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
@@ -365,8 +366,28 @@ class FlatView:
         return tuple(reversed(index))
 
 
+def take_them_in_numba() -> None:
+    """From now on a function that Numba compiled, called with a counted array, runs as Python.
+
+    So a kernel that is run as `kernel.py_func` may call others.
+    """
+    module = sys.modules.get("numba.core.dispatcher")
+    compiles = module and module.Dispatcher._compile_for_args
+    if not module or getattr(compiles, "takes_counted", False):
+        return
+
+    def _compile_for_args(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if any(isinstance(value, CountedArray) for value in (*args, *kwargs.values())):
+            return self.py_func  # what a dispatcher then calls
+        return compiles(self, *args, **kwargs)
+
+    _compile_for_args.takes_counted = True
+    module.Dispatcher._compile_for_args = _compile_for_args
+
+
 def counted(array: np.ndarray, *, writeable: bool = False) -> CountedArray:
     """The counted face of an array in this process; its `LocalBackend` is `backend_of(...)`."""
+    take_them_in_numba()
     return CountedArray(
         LocalBackend(array), array.dtype, array.shape, array.strides, writeable=writeable
     )

@@ -218,6 +218,9 @@ def test_a_given_decorator_may_be_used_in_two_steps():
     source = "def f(x):\n    return x\nf = kernel(f)\n"
     assert tricks(source, given=given) == []
     assert look(source, given=given)["cell 1"].source.endswith("f = kernel(f)")
+    short = "f = kernel(lambda x: x + 1)\n"
+    assert look(short, given=given)["cell 1"].source == "f = kernel(lambda x: x + 1)"
+    assert tricks("f = njit(lambda x: eval('x'))\n") == ["cell 1, line 1: eval"]
     # The student's own function of that name runs code of the student's.
     mine = "def kernel(f):\n    return 3\n" + source
     assert not look(mine, given=given)["cell 1"].source.endswith("f = kernel(f)")

@@ -23,7 +23,7 @@ import numpy as np
 from tito.checks.case import calling_names
 from tito.checks.failure import CheckFailed, Failure
 from tito.checks.runtime import current
-from tito.counted import COPIES, CountedArray, backend_of
+from tito.counted import COPIES, CountedArray, backend_of, take_them_in_numba
 
 # Accesses of one array. The good form of an exercise needs far fewer, and an access of the
 # student's process costs about 15 us: a wasteful kernel ends here after a few seconds.
@@ -121,6 +121,7 @@ def counted_copy(array: np.ndarray, name: str | None, budget: int | None) -> Cou
         raise ValueError(f"the budget of a remote array is a number of accesses, not {budget!r}")
     own = _same_layout(np.asarray(array))
     backend = TracingBackend(own, name, budget or BUDGET)
+    take_them_in_numba()
     return CountedArray(backend, own.dtype, own.shape, own.strides, writeable=name == "out")
 
 

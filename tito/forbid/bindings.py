@@ -153,7 +153,7 @@ def announced(body: Iterable[ast.AST]) -> Iterator[Patch]:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Call):
             yield from (Patch(around, node.func.func, value) for value in _given(node))
         inner = (*around, node) if isinstance(node, (*FUNCTIONS, ast.Lambda)) else around
-        stack += [(child, inner) for child in ast.iter_child_nodes(node)]
+        stack += [(child, inner) for child in children(node)]
 
 
 def _patched(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:

@@ -63,7 +63,8 @@ class Cell:
             cell.defined.setdefault(name, []).append(node)
         nodes = list(walk(tree))
         cell.writes = any(called(n) in _WRITING for n in nodes)
-        cell.exchanged = [n for part in body for n in walk(part) if _exchanges_code(n)]
+        of_texts = [n for part in run for n in walk(part)]
+        cell.exchanged = [n for n in (*nodes, *of_texts) if _exchanges_code(n)]
         for change in changes(body):
             table = cell.handed if change.by_call else cell.changed
             table.setdefault(change.name, []).append(change.value)

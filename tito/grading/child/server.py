@@ -236,8 +236,9 @@ class Server:
 
     def _counted_array(self, number: int, dtype: Any, *layout: Any) -> Any:
         if number not in self._counted:
-            from tito.counted import CountedArray
+            from tito.counted import CountedArray, take_them_in_numba
 
+            take_them_in_numba()
             shape, strides, steps, start, writeable = layout
             dtype = wire.decode_dtype(dtype)
             backend = RemoteBackend(number, dtype, self._ask_element)
