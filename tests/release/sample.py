@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import tempfile
+from functools import cache
 from pathlib import Path
 
 from tito.course import Course
@@ -92,8 +94,16 @@ RIGHT = {"weigh": f"#| export\ndef weigh(x, limit):\n{indented(SOLUTION)}\n"}
 
 def make_kit(root: Path) -> Course:
     """A student's kit of that course, in a folder with a blank in its name."""
-    kit.generate(make_course(root), root / "my kit")
+    make_course(root)
+    kit.write(_files_of_the_kit(), root / "my kit")
     return Course(root / "my kit")
+
+
+@cache
+def _files_of_the_kit() -> dict[str, bytes]:
+    """Made and searched for leaks once: a course is the same wherever it lies."""
+    with tempfile.TemporaryDirectory() as folder:
+        return kit.generate(make_course(Path(folder)), Path(folder) / "kit").files
 
 
 def fill_in(notebook: Path, sources: dict[str, str]) -> None:
