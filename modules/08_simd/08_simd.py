@@ -350,8 +350,6 @@ import threading
 
 from llvmlite import ir
 
-from tinykernels.simd.vec import compiles
-
 # %% jupyter={"source_hidden": true}
 # Given: what the tests and measurements below use.
 from functools import partial
@@ -1095,6 +1093,7 @@ def flat_rows(x):
 
     x : a float32 matrix; memory is a view of it
     """
+    x = np.asarray(x)  # np.matrix has no view of one axis
     flags = x.flags
     if not flags.aligned:
         return None

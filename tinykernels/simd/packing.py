@@ -65,6 +65,7 @@ def flat_rows(x):
 
     x : a float32 matrix; memory is a view of it
     """
+    x = np.asarray(x)  # np.matrix has no view of one axis
     flags = x.flags
     if not flags.aligned:
         return None
