@@ -8,7 +8,15 @@ import numpy as np
 from tinykernels.jit import kernel, matmul_registers
 from tinykernels.loops import check_count, check_float_array, check_matmul
 from tinykernels.simd.microkernel import TILE, WIDEST, packed_tile, row_parts, tile_for, ukernel
-from tinykernels.simd.packing import flat_rows, pack_a, pack_b, read_only
+from tinykernels.simd.packing import (
+    STAY,
+    flat_rows,
+    pack_a,
+    pack_b,
+    read_only,
+    strip_for,
+    tile_columns,
+)
 from tinykernels.simd.vec import VL, in_python
 from tinykernels.vectorized import check_out
 
@@ -18,10 +26,10 @@ __all__ = [
     "KC",
     "MC",
     "NC",
-    "STAY",
     "PackedMatrix",
     "begin",
     "blocked_in_python",
+    "depth_for",
     "finish",
     "gemm",
     "gemm_blocked",
@@ -30,14 +38,22 @@ __all__ = [
     "macro_kernel",
     "multiply_panels",
     "skinny_in_python",
-    "strip_for",
-    "tile_columns",
 ]
 
 
 # 08_simd: FLOAT, MC, KC
 FLOAT = np.dtype(np.float32)
 MC, KC, NC = 264, 512, 4096  # rows of A, inner size and columns of B that are packed at a time
+IN_PLACE_ROWS = 8 * VL  # of A; for so many a B of more than STAY floats is not packed
+
+
+def depth_for(k):
+    """An inner size near KC, so that all blocks of k are of one depth.
+
+    >>> depth_for(KC + 2)
+    514
+    """
+    return max(1, -(-k // max(1, round(k / KC))))
 
 
 # 08_simd: macro_kernel
@@ -144,33 +160,6 @@ def blocked_in_python(a, b, **blocks):
     return in_python(gemm_blocked)(a, b, **blocks)
 
 
-# 08_simd: IN_PLACE_ROWS, STAY, strip_for
-# For so many rows of A a large B is not packed; STAY floats of B stay in the second cache.
-IN_PLACE_ROWS, STAY = 128 if VL == 16 else TILE[0], 128 * 1024
-
-
-@kernel
-def strip_for(k, nr):
-    """How many tiles of nr columns of a B of k rows stay in that cache; at least one."""
-    return max(1, STAY // (max(k, 1) * nr))
-
-
-@kernel
-def tile_columns(b, ldb, n, nr):
-    """The columns of B at which tiles of nr begin, and n at the end, for n of nr or more.
-
-    The second begins where a cache line does, if rows of B lie whole lines apart: a vector that
-    lies in two lines takes two loads. So the first may be narrow, as the last.
-    """
-    line = 16  # floats
-    first = -(b.ctypes.data // 4) % min(line, nr) if ldb % line == 0 and nr <= 4 * VL else 0
-    start = first - nr if first else 0
-    begins = np.empty(2 + (n - 1 - start) // nr, np.int64)
-    for t in range(len(begins)):
-        begins[t] = min(max(0, start + t * nr), n)
-    return begins
-
-
 # 08_simd: gemm_skinny
 @functools.cache
 def in_place_kernel(mr, nv):
@@ -254,8 +243,7 @@ class PackedMatrix:
     def __init__(self, b):
         check_float_array("b", b, dtype=self.dtype, ndim=2)
         self.shape = b.shape
-        parts = max(1, round(len(b) / KC))
-        kc = self._kc = max(1, -(-len(b) // parts))  # all of one depth, as near to KC as can be
+        kc = self._kc = depth_for(len(b))
         self._blocks = [pack_b(b[p : p + kc], TILE[1] * VL) for p in range(0, len(b), kc)]
 
     def product(self, a, out=None):
@@ -289,12 +277,9 @@ def gemm(a, b, out=None):
         return b.product(a, out)
     if isinstance(a, np.ndarray) and a.dtype == np.float64:
         return matmul_registers(a, b, out)
-    return gemm_skinny(a, b, out) if _in_place(a, b) else gemm_blocked(a, b, out)
-
-
-def _in_place(a, b):
-    """Whether B is read where it lies; what is no matrix is refused by the kernel that packs."""
     if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.ndim == b.ndim == 2):
-        return False
+        return gemm_blocked(a, b, out)  # says what is wrong
     few = len(a) < TILE[0] or (len(a) <= IN_PLACE_ROWS and b.size > STAY)
-    return few and b.strides[1] == b.itemsize
+    if few and b.strides[1] == b.itemsize:
+        return gemm_skinny(a, b, out)
+    return gemm_blocked(a, b, out, kc=depth_for(len(b)))

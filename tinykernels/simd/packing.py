@@ -12,6 +12,7 @@ from tinykernels.jit import kernel
 from tinykernels.simd.vec import VL, compiles, in_python, vload, vstore
 
 __all__ = [
+    "STAY",
     "aligned_empty",
     "flat_rows",
     "four_rows",
@@ -20,6 +21,8 @@ __all__ = [
     "panels_from_columns",
     "panels_from_rows",
     "read_only",
+    "strip_for",
+    "tile_columns",
     "turn_4_columns",
     "turn_16_columns",
     "turn_columns",
@@ -262,3 +265,29 @@ def pack_b(b, nr, plain=False):
 def pack_a(a, mr, plain=False):
     """A (m, k) as panels of mr rows: (ceil(m / mr), k, mr), filled up with zeros."""
     return (in_python(_packed) if plain else _packed)(a.T, mr)
+
+
+# 08_simd: STAY, strip_for, tile_columns
+STAY = 128 * 1024  # floats of B that stay in the second cache
+
+
+@kernel
+def strip_for(k, nr):
+    """How many tiles of nr columns of a B of k rows stay in that cache; at least one."""
+    return max(1, STAY // (max(k, 1) * nr))
+
+
+@kernel
+def tile_columns(b, ldb, n, nr):
+    """The columns of B at which tiles of nr begin, and n at the end, for n of nr or more.
+
+    The second begins where a cache line does, if rows of B lie whole lines apart: a vector that
+    lies in two lines takes two loads. So the first may be narrow, as the last.
+    """
+    line = 16  # floats
+    first = -(b.ctypes.data // 4) % min(line, nr) if ldb % line == 0 and nr <= 4 * VL else 0
+    start = first - nr if first else 0
+    begins = np.empty(2 + (n - 1 - start) // nr, np.int64)
+    for t in range(len(begins)):
+        begins[t] = min(max(0, start + t * nr), n)
+    return begins

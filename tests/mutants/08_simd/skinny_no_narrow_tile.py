@@ -45,13 +45,12 @@ def skinny_in_python(a, b):
     return in_python(gemm_skinny)(a, b)
 
 class PackedMatrix:
-    ndim, dtype = (2, np.dtype(np.float32))
+    ndim, dtype = (2, FLOAT)
 
     def __init__(self, b):
         check_float_array('b', b, dtype=self.dtype, ndim=2)
         self.shape = b.shape
-        parts = max(1, round(len(b) / KC))
-        kc = self._kc = max(1, -(-len(b) // parts))
+        kc = self._kc = depth_for(len(b))
         self._blocks = [pack_b(b[p:p + kc], TILE[1] * VL) for p in range(0, len(b), kc)]
 
     def product(self, a, out=None):
@@ -68,11 +67,10 @@ def gemm(a, b, out=None):
         return b.product(a, out)
     if isinstance(a, np.ndarray) and a.dtype == np.float64:
         return matmul_registers(a, b, out)
-    return gemm_skinny(a, b, out) if _in_place(a, b) else gemm_blocked(a, b, out)
-
-def _in_place(a, b):
     if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and (a.ndim == b.ndim == 2)):
-        return False
+        return gemm_blocked(a, b, out)
     few = len(a) < TILE[0] or (len(a) <= IN_PLACE_ROWS and b.size > STAY)
-    return few and b.strides[1] == b.itemsize
+    if few and b.strides[1] == b.itemsize:
+        return gemm_skinny(a, b, out)
+    return gemm_blocked(a, b, out, kc=depth_for(len(b)))
 """
