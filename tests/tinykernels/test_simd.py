@@ -167,3 +167,11 @@ def test_a_kernel_in_plain_python_gives_the_same_and_looks_at_every_index():
         vec.vload(x, 2)
     with pytest.raises(TypeError, match="contiguous"):
         vec.vload(np.ones((3, 40), np.float32)[:, ::2], 0)
+
+
+def test_a_matrix_of_numpy_is_an_array_like_any_other():
+    a, b = np.arange(12, dtype=np.float32).reshape(3, 4), np.ones((4, 5), np.float32)
+    for product in (simd.gemm, simd.gemm_blocked, simd.gemm_skinny):
+        got = product(np.asmatrix(a), np.asmatrix(b))
+        assert type(got) is np.ndarray and np.array_equal(got, a @ b)
+    assert np.array_equal(simd.gemm(a, simd.PackedMatrix(np.asmatrix(b))), a @ b)
