@@ -11,6 +11,7 @@ import pytest
 from tests.grading.collect.sample import AREAS, make_class, notebook, put, run, zipped
 from tito.grading.book.database import create, tables
 from tito.grading.classroom import Classroom
+from tito.grading.collect import inbox
 from tito.grading.judge.result import Result
 from tito.grading.store import Key, Store
 from tito.grading.waiting import Waiting, look, next_step, table, to_json
@@ -149,11 +150,15 @@ def test_a_hand_in_that_is_only_marked_late_waits_for_a_time(tmp_path):
     words = shlex.split(found.why.partition("tito grade collect ")[2])
     file, options = words[0], dict(zip(words[1::2], words[2::2]))
     assert options == {"--module": "01_areas", "--as": "u1", "--handed-in": "TIME"}
-    # What it names settles it.
+    # What it names settles it, a minute later.
+    [record] = inbox.records(room.inbox("01_areas", "u1"))
+    record.collected_at = "2026-02-03T00:00:00+00:00"
+    inbox.rewrite(record)
     at = datetime(2026, 2, 1, 18, 30, tzinfo=timezone.utc)
     run(room, Path(file), options["--as"], only=AREAS, handed_in=at)
     assert room.submitted_at("u1", "01_areas") == at
-    assert "late, time unknown" not in waiting(room).values()
+    left = look(Classroom.open(room.root))
+    assert {w.what for w in left if w.student == "u1"} == {"not graded yet"}
 
 
 def test_the_time_of_a_file_waits_for_a_better_one_where_lateness_costs(tmp_path):
