@@ -1795,7 +1795,7 @@ Any number near the mean will do; ours is the mean of the first 16 elements, so 
 2. `moments`, then one factor `1 / sqrt(variance + eps)`.
 3. A second walk over the row: `(d - mean) * factor * gamma + beta` goes to `y`. There `d` is worked out once more; a subtraction costs less than a store and a load.
 
-The third step has a trap. `gamma` and `beta` are each as long as a row, and three such rows do not fit into a first cache that one fits: every row would load both anew from the second. So do steps 1 and 2 for a band of `BAND` rows, put shift, mean and factor of each into `found`, and then let `second_walk`, which is given, write the whole band. It goes by pieces of `PIECE` columns, and all rows of the band use a piece of `gamma` and `beta` while it is in the first cache. That is 05's blocking again.
+The third step has a trap. `gamma` and `beta` are each as long as a row. A first cache that holds one such row may not hold three, and then every row loads both anew from the second. So do steps 1 and 2 for a band of `BAND` rows, put shift, mean and factor of each into `found`, and then let `second_walk`, which is given, write the whole band. It goes by pieces of `PIECE` columns, and all rows of the band use a piece of `gamma` and `beta` while it is in the first cache. That is 05's blocking again.
 
 Do not add `k` to the mean again to "correct" it: around a million a float32 knows sixteenths, and the mean of the *deviations* is known far better than that.
 
