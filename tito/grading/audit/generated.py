@@ -82,20 +82,20 @@ def run(master: Notebook, root: Path, equivalent: list[Equivalent]) -> Outcome:
     todo = [m for cell in master.of_role(Role.SOLUTION) for m in mutants(cell) if tests[m.exercise]]
     outcome.tried = len(todo)
     survivors = []
-    excused = [any(e.covers(m) for e in equivalent) for m in todo]
-    for event in _in_child(_job(master, root, tests, list(zip(todo, excused)))):
+    for event in _in_child(_job(master, root, tests, todo)):
         if "red reference" in event:
             outcome.red.append(event["red reference"])
         elif event["killed by"] == "survived":
-            mutant = todo[event["mutant"]]
-            survivors.append(mutant)
-            (outcome.excused if excused[event["mutant"]] else outcome.survivors).append(mutant)
+            survivors.append(todo[event["mutant"]])
+    for mutant in survivors:
+        known = any(e.covers(mutant) for e in equivalent)
+        (outcome.excused if known else outcome.survivors).append(mutant)
     outcome.unused = [e for e in equivalent if not any(e.covers(m) for m in survivors)]
     return outcome
 
 
 def _job(
-    master: Notebook, root: Path, tests: dict[str, list[Cell]], todo: list[tuple[Mutant, bool]]
+    master: Notebook, root: Path, tests: dict[str, list[Cell]], todo: list[Mutant]
 ) -> dict[str, Any]:
     cells = master.of_role(Role.GIVEN, Role.SOLUTION)
     return {
@@ -103,9 +103,7 @@ def _job(
         "seconds": SECONDS,
         "cells": [{"label": c.label, "source": without_magics(c.source)} for c in cells],
         "tests": {e: [_test(c) for c in found] for e, found in tests.items()},
-        "mutants": [
-            {"exercise": m.exercise, "source": m.source, "excused": excused} for m, excused in todo
-        ],
+        "mutants": [{"exercise": m.exercise, "source": m.source} for m in todo],
     }
 
 

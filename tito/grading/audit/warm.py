@@ -3,9 +3,8 @@
     python -m tito.grading.audit.warm < job.json
 
 The given cells and the reference run once. Each mutant then runs in a fork of this process (where
-the system has none: in this process), against the cheapest test first, until one is red; those that
-measure come last. One JSON line says what became of it. The code is the course's own, so nothing is
-confined but time.
+the system has none: in this process), against the cheapest test first, until one is red. One JSON
+line says what became of it. The code is the course's own, so nothing is confined but time.
 """
 
 from __future__ import annotations
@@ -47,7 +46,6 @@ class Test:
     body: Any
     last: Any
     measures: bool
-    explains: bool
 
     @classmethod
     def of(cls, raw: dict[str, Any]) -> Test:
@@ -58,8 +56,7 @@ class Test:
             tree.body.pop()
             last = compile(ast.Expression(last.value), name, "eval")
         measures = re.search(r"\bspeed\(", raw["source"]) is not None
-        body, explains = compile(tree, name, "exec"), "likely=" in raw["source"]
-        return cls(raw["id"], Fraction(raw["points"]), body, last, measures, explains)
+        return cls(raw["id"], Fraction(raw["points"]), compile(tree, name, "exec"), last, measures)
 
     def is_green(self, names: dict[str, Any], runtime: NotebookRuntime) -> bool:
         """Whether the cell gives full points on a copy of these names."""
@@ -71,36 +68,6 @@ class Test:
             return score(value, self.points) >= self.points
         except (Exception, SystemExit, BadScore):
             return False
-
-
-@dataclass
-class Trial:
-    """Tests of an exercise as the reference found them.
-
-    tests : the cheapest first
-    red   : ids of those that are red for the reference
-    limit : seconds of CPU time that they may take
-    """
-
-    tests: list[Test]
-    red: list[str]
-    limit: float
-
-    @classmethod
-    def of(
-        cls, tests: list[Test], names: dict[str, Any], least: float, runtime: NotebookRuntime
-    ) -> Trial:
-        timed, red = [], []
-        for test in tests:
-            begin = time.process_time()
-            if not test.is_green(names, runtime):
-                red.append(test.id)
-            timed.append((time.process_time() - begin, test))
-        # Where a test is red it also looks for the cause, if it names any.
-        timed.sort(key=lambda pair: pair[0] * (1.5 if pair[1].explains else 1))
-        # A test that takes long by itself must not make every mutant look killed.
-        limit = max(least, 2 * sum(seconds for seconds, _ in timed))
-        return cls([test for _, test in timed], red, limit)
 
 
 class _Runtime(NotebookRuntime):
@@ -138,34 +105,26 @@ def _run(job: dict[str, Any], runtime: NotebookRuntime) -> Iterator[dict[str, An
     names: dict[str, Any] = {"__name__": "__main__"}
     for cell in job["cells"]:
         exec(compile(cell["source"], _listed(cell["label"], cell["source"]), "exec"), names)
-    trials: dict[tuple[str, bool], Trial] = {}
-
-    def trial(exercise: str, measures: bool) -> Iterator[dict[str, Any]]:
-        """Have the reference try these tests, once; events of those where it is red."""
-        if (exercise, measures) not in trials:
-            tests = [t for t in map(Test.of, job["tests"][exercise]) if t.measures == measures]
-            trials[exercise, measures] = found = Trial.of(tests, names, job["seconds"], runtime)
-            yield from ({"red reference": test} for test in found.red)
-
-    for exercise in job["tests"]:
-        yield from trial(exercise, measures=False)
+    tests: dict[str, list[Test]] = {}
+    limits: dict[str, float] = {}
+    for exercise, raw in job["tests"].items():
+        timed: list[tuple[float, Test]] = []
+        for test in map(Test.of, raw):
+            begin = time.process_time()
+            if not test.is_green(names, runtime):
+                yield {"red reference": test.id}
+            timed.append((time.process_time() - begin, test))
+        # One that measures runs all of a kernel's code; a wrong value shows sooner elsewhere.
+        timed.sort(key=lambda pair: (pair[1].measures, pair[0]))
+        tests[exercise] = [test for _, test in timed]
+        # A test that takes long by itself must not make every mutant look killed.
+        limits[exercise] = max(job["seconds"], 2 * sum(seconds for seconds, _ in timed))
     for number, mutant in enumerate(job["mutants"]):
         exercise = mutant["exercise"]
-        fate = _tried(mutant, trials[exercise, False], names, runtime)
-        # What measures runs long, and compiles all of a kernel's code: only where nothing else saw
-        # the mutant. Of one that is excused, by its values, nobody says that it is as fast.
-        if fate == SURVIVED and not mutant["excused"]:
-            yield from trial(exercise, measures=True)
-            fate = _tried(mutant, trials[exercise, True], names, runtime)
+        fate = (_in_a_fork if hasattr(os, "fork") else _in_this_process)(
+            mutant["source"], tests[exercise], names, limits[exercise], runtime
+        )
         yield {"mutant": number, "killed by": fate}
-
-
-def _tried(
-    mutant: dict[str, Any], trial: Trial, names: dict[str, Any], runtime: NotebookRuntime
-) -> str:
-    """What becomes of the mutant in these tests."""
-    attempt = _in_a_fork if hasattr(os, "fork") else _in_this_process
-    return attempt(mutant["source"], trial.tests, names, trial.limit, runtime)
 
 
 def _fate(source: str, tests: list[Test], names: dict[str, Any], runtime: NotebookRuntime) -> str:
