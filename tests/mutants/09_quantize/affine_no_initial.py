@@ -2,7 +2,7 @@
 
 EXERCISE = "quantize_affine"
 FAILS_IN = "quantize_affine-hidden"
-PHRASE = "it ended with an exception"
+PHRASE = "ended with an exception"
 SOURCE = """\
 def quantize_affine(x):
     x = finite_floats('x', x)

@@ -2,7 +2,7 @@
 
 EXERCISE = "quantize"
 FAILS_IN = "quantize-hidden"
-PHRASE = "it ended with an exception"
+PHRASE = "ended with an exception"
 SOURCE = """\
 def round_to_int8(x, scale):
     with np.errstate(over='ignore'):
