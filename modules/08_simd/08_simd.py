@@ -507,9 +507,9 @@ print(f"\nmatmul_registers, 256 x 256: {tiles:.0f} GFLOP/s, {tiles / max(rates.v
 
 # %% [markdown]
 """
-A multiply-add takes about four cycles until its result is there (its *latency*), but the core starts one or two in each cycle (its *throughput*). A sum that needs its own last value waits out the latency; other sums can be started meanwhile. So a core with two units and four cycles wants eight sums, and a few more do no harm.
+A multiply-add takes about four cycles until its result is there (its *latency*), but the core starts one or two in each cycle (its *throughput*). A sum that needs its own last value waits out the latency; other sums can be started meanwhile. So a core with two units and four cycles wants eight sums, one with a single unit wants four, and a few more do no harm. Which of them is yours? Your table says it: the core is busy from the row on after which the rate hardly grows. (Among the CPUs with 512-bit vectors there are both kinds; some have two narrower units that work as one.)
 
-Here are the two units as conveyor belts. Each box is one multiply-add on its way.
+Here are two units as conveyor belts, each box one multiply-add on its way. A core with a single unit has the upper belt only, and four sums fill it.
 """
 
 # %% jupyter={"source_hidden": true} tags=["raises-exception"]
@@ -660,18 +660,17 @@ for plain, n, start in product((True, False), lengths, (0, 1, 7)):
 from tito.machine import time_call
 
 try:
-    print("    n   vectors and tail   one by one   (ns an element)")
+    print("    n   of them tail   ns an element")
     for n in (VL - 1, VL, 8 * VL, 64 * VL, 64 * VL + VL - 1):
         x, y = ramp(n), ramp(n, seed=1)
-        yours = time_call(axpy_vec, np.float32(0.5), x, y).median / n * 1e9
-        tail = time_call(axpy_vec, np.float32(0.5), x[: VL - 1], y[: VL - 1]).median
-        print(f"{n:5}{yours:19.2f}{tail / (VL - 1) * 1e9:13.2f}")
+        seconds = time_call(axpy_vec, np.float32(0.5), x, y).median
+        print(f"{n:5}{n % VL:15}{seconds / n * 1e9:16.2f}")
 except NotImplementedError:
     print("left out: axpy_vec is not written yet")
 
 # %% [markdown]
 """
-For a few elements the call itself is most of the time. Look at the last two rows: what do the few elements of the tail cost?
+The first row is all tail, the second one vector; for so few elements the call itself is most of the time. Look at the last two rows: what do the few elements of the tail cost?
 """
 
 # %% [markdown]
@@ -818,21 +817,25 @@ from tito.machine import time_call
 
 try:
     pa, pb, c = ramp(256, 2), ramp(256, 2 * VL), np.zeros((2, 2 * VL), np.float32)
-    seconds = time_call(ukernel_2x2, pa, pb, 2 * VL, 256, c, 0, 2 * VL).median
-    print(f"2 rows, 2 vectors, 4 sums: {2 * 256 * 4 * VL / seconds / 1e9:.0f} GFLOP/s")
+    pa, pb, c = pa.ravel(), pb.ravel(), c.ravel()
+    whole = time_call(ukernel_2x2, pa, pb, 2 * VL, 256, c, 0, 2 * VL).median
+    call = time_call(ukernel_2x2, pa, pb, 2 * VL, 0, c, 0, 2 * VL).median
+    print("2 rows, 2 vectors, 4 sums, 256 steps")
+    for what, seconds in (("with the call", whole), ("without it", whole - call)):
+        print(f"{what:15}{seconds * 1e9:6.0f} ns{2 * 256 * 4 * VL / seconds / 1e9:6.0f} GFLOP/s")
 except NotImplementedError:
     print("left out: ukernel_2x2 is not written yet")
 
 # %% [markdown]
 """
-Compare it with the row for 4 sums in the table of the gap. The call from Python is in it too; a product makes one such call for thousands of tiles.
+Compare the second line with the row for 4 sums in the table of the gap. How long the call from Python takes was measured with no step at all; a product makes one such call for thousands of tiles.
 """
 
 # %% [markdown]
 r"""
 ## Exercise 3: a kernel that writes kernels
 
-Four sums are too few, and twelve or sixteen by hand are a page of names. So write the page with a program: `ukernel_source(mr, nv)` returns the *text* of a microkernel for `mr` rows and `nv` vectors. The text knows its parameters, `range` and the vector calls, but neither `VL` nor `mr` nor `nv`: their values are written into it as numbers. For 1 row and 2 vectors, and `VL = 16`, it is
+Four sums are too few for a core with two units; and for any core a larger tile loads less: one of 2 x 2 takes four loads for four multiply-adds, one of 6 x 2 eight for twelve. But twelve or sixteen sums by hand are a page of names. So write the page with a program: `ukernel_source(mr, nv)` returns the *text* of a microkernel for `mr` rows and `nv` vectors. The text knows its parameters, `range` and the vector calls, but neither `VL` nor `mr` nor `nv`: their values are written into it as numbers. For 1 row and 2 vectors, and `VL = 16`, it is
 
     def ukernel(pa, pb, ldb, kc, c, ic, ldc):
         c0_0 = vzero()
@@ -984,6 +987,14 @@ def multiply_tile(mr, nv, pa, pb, out, row=0, column=0, times=1, plain=False):
     return out
 
 
+def stores_of_tile(mr, nv, pa, pb):
+    """How many vectors the microkernel stores while it goes through the panels."""
+    c, stored, nr = np.zeros(mr * nv * VL, np.float32), [], nv * VL
+    tile = in_python(ukernel, vstore=lambda x, i, v: stored.append(i))(mr, nv)
+    tile(pa, pb, nr, len(pa), c, 0, nr)
+    return len(stored)
+
+
 # %% nbgrader={"grade": true, "grade_id": "ukernel_source-test", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
 for plain, mr, nv, kc in ((True, 1, 2, 1), (True, 3, 1, 7), (True, 12, 1, 2), (False, 3, 1, 7)):
     nr = nv * VL
@@ -1055,6 +1066,8 @@ pa, pb, c = ramp(3, 6), ramp(3, 2 * VL, seed=1), ramp(6, 2 * VL, seed=2)
 want = (c + tile_spec(pa, pb)).astype(np.float32)
 got = expect_unchanged(multiply_tile, 6, 2, pa, pb, out=c.copy(), plain=True)
 expect_close(got, want, inner=4, scale=np.float32(64), hint="first see to the test above")
+hint = "the sums are names, set before the loop over p and stored after it"
+expect_equal(expect_unchanged(stores_of_tile, 6, 2, pa, pb), 12, hint=hint)
 points(
     speed(
         multiply_tile,
@@ -1076,7 +1089,7 @@ from tito.machine import time_call
 try:
     print("tile    registers   GFLOP/s")
     nv, largest = 2, (REGISTERS - 3) // 2
-    for mr in sorted({1, 2, 4, 6, largest, largest + 1, 2 * largest}):
+    for mr in sorted({1, 2, 4, 6, 8, largest, largest + 1, 2 * largest}):
         text = ukernel_source(mr, nv, registers=99)
         tile = compile_source(text, "ukernel")
         pa, pb, c = ramp(256, mr), ramp(256, nv * VL), np.zeros((mr, nv * VL), np.float32)
@@ -1103,7 +1116,7 @@ The last panel may be narrower than the others. It is filled up with zeros: the 
 
 A needs the same the other way round: a panel of A holds `mr` *rows*, column after column. That is the panel of B's kind of the *transposed* matrix. So two little kernels do for all: `panels_from_rows` for a matrix whose rows lie together in memory, `panels_from_columns` for one whose columns do. Which of them is right is found out by the given `pack_a` and `pack_b`.
 
-Copying columns float by float is slow. The given `turn_columns` does it with vectors for most rows of a panel whose columns are all there, and returns how many rows it did; a loop does the rest.
+Copying columns float by float is slow, as the table below the tests shows. The given `turn_columns` does it with vectors for most rows of a panel whose columns are all there, and returns how many rows it did; a loop does the rest.
 
 A matrix arrives here as a BLAS sees it: `x`, all its floats in a row, and `ld` (*leading dimension*), how many floats lie from the beginning of one line to that of the next.
 
@@ -1443,11 +1456,17 @@ try:
     copy = time_call(np.copyto, place, x).median
     print("512 x 512 floats         us   times a plain copy")
     print(f"np.copyto      {copy * 1e6:14.0f}")
-    for name, pack, width in (("pack_b", pack_b, 2 * VL), ("pack_a", pack_a, 8)):
+    ways = ("pack_b", pack_b, 2 * VL), ("pack_a, 8 rows", pack_a, 8), ("pack_a, 9 rows", pack_a, 9)
+    for name, pack, width in ways:
         seconds = time_call(pack, x, width).median
         print(f"{name:15}{seconds * 1e6:14.0f}{seconds / copy:12.1f}")
 except NotImplementedError:
     print("left out: panels_from_rows or panels_from_columns is not written yet")
+
+# %% [markdown]
+"""
+Panels of 9 rows are none that `turn_columns` knows: there your loop copies all of it, float by float.
+"""
 
 # %% [markdown]
 """
@@ -1462,6 +1481,8 @@ A tile at the edge may have fewer than `mr` rows or `nr` columns. The microkerne
     +------+------+------+--+
     |      |      |      |  |      the others: into `edge`, then the part that exists
     +------+------+------+--+
+
+The tile of the products below is `TILE`: 8 rows and 2 vectors where the CPU has 32 registers, 6 and 2 where it has 16. With 32 registers more rows would fit, and the table of exercise 3 says what they would bring. But `turn_columns` packs panels of 8 rows with vectors, and the lower the tile, the less is computed in vain at the edge.
 
 **Predict.** C has 100 x 100 elements, the tile 8 x 32. How many tiles are whole, how many are not?
 """
@@ -1957,7 +1978,9 @@ The same trick is good for something else. A vector that lies in two cache lines
 
 `tile_for(rows)` says which tile is right for the rows that are left: for 5 there is a tile of 5, so that no row of zeros is computed. `row_parts(m, tile_for)` goes through m rows so.
 
-**Predict.** For 4 x 576 times 576 x 1536: how many times as fast is the product in place? And the packed one?
+You write `in_place_kernel`; `gemm_skinny`, which calls it, `PackedMatrix` and `gemm` are given below it.
+
+**Predict.** For 4 x 576 times 576 x 1536: how many times as fast as `gemm_blocked`, which packs B first, is the product in place? And the one whose B was packed before?
 """
 
 
@@ -2267,7 +2290,7 @@ except NotImplementedError:
 
 # %% [markdown]
 """
-For a few rows the whole machinery of packing is a loss. How many rows does it take until the first column catches up with the second? `IN_PLACE_ROWS` is where `gemm` changes over.
+For a few rows the whole machinery of packing is a loss. Does the first column catch up with the second, and from how many rows on? It depends on your caches; `gemm` changes over at `IN_PLACE_ROWS` rows, where B has more than `STAY` floats.
 """
 
 # %% [markdown]
@@ -2310,6 +2333,11 @@ try:
         print(f"  largest difference of the results: {spread:.1e}")
 except NotImplementedError as error:
     print(f"left out: {error or 'gemm, or what it stands on, is not written yet'}")
+
+# %% [markdown]
+"""
+With a batch of 64 the products are most of the time. For a single example they are some microseconds of arithmetic, and what you compare is the rest: looks at the arguments, the packing of one row, the Python between two calls of compiled code. A product with less around it can win there, whatever its rate.
+"""
 
 # %% [markdown]
 """
@@ -2409,7 +2437,7 @@ plt.show()
 """
 *Figure: left, bars on a logarithmic scale, one for each rung of the table above, and a dashed line at the peak. Right, the roofline: below a slope that the bandwidth of each level of memory sets, or the flat top at the peak, and on it your gemm and `matmul_ikj`.*
 
-Both products on the right do the same work on the same bytes, so they stand one above the other. What lies between them is not the memory: it is registers.
+Both products on the right do the same work on the same bytes, so they stand one above the other. What lies between them is not the memory: it is registers. And packing once brings little for 384 rows of A: each float of B that is copied is then used so often that the copy hardly shows. The table of exercise 7 says when it does.
 
 ## Think
 

@@ -47,52 +47,17 @@ def gemm_skinny(a, b, out=None):
 def skinny_in_python(a, b):
     return in_python(gemm_skinny)(a, b)
 
-
 def tiles_in_place(mr, nv, panels, n, c):
-    pa, memory, seen = np.zeros((panels, 1, mr), np.float32), aligned_empty((n + 4,)), []
+    pa, memory, seen = (np.zeros((panels, 1, mr), np.float32), aligned_empty((n + 4,)), [])
     b = memory[4:]
 
     def noting(mr, nv):
+
         def tile(panel, columns, *others):
-            places = panel.ctypes.data - pa.ctypes.data, columns.ctypes.data - b.ctypes.data
+            places = (panel.ctypes.data - pa.ctypes.data, columns.ctypes.data - b.ctypes.data)
             seen.append((places[1] // 4, places[0] // pa[0].nbytes))
-
         return tile
-
     tiles = in_python(in_place_kernel, ukernel=noting, STAY=2 * nv * VL)(mr, nv)
     tiles(pa, b, n, c.reshape(-1), 0, n, n)
-    return seen, c
-
-
-class PackedMatrix:
-
-    ndim, dtype = 2, FLOAT
-
-    def __init__(self, b):
-        check_float_array("b", b, dtype=self.dtype, ndim=2)
-        self.shape = b.shape
-        kc = self._kc = depth_for(len(b))
-        self._blocks = [pack_b(b[p : p + kc], TILE[1] * VL) for p in range(0, len(b), kc)]
-
-    def product(self, a, out=None):
-        m, k, n, out, c = begin(a, self, out)
-        memory, ldc = flat_rows(c)
-        for block, p in zip(self._blocks, range(0, k, self._kc)):
-            for row, rows, mr, nv in row_parts(m, packed_tile, MC):
-                pa = pack_a(a[row : row + rows, p : p + self._kc], mr)
-                macro_kernel(mr, nv)(pa, block, memory, row * ldc, ldc, rows, n)
-        return finish(out, c)
-
-
-def gemm(a, b, out=None):
-    if isinstance(b, PackedMatrix):
-        return b.product(a, out)
-    if isinstance(a, np.ndarray) and a.dtype == np.float64:
-        return matmul_registers(a, b, out)
-    if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.ndim == b.ndim == 2):
-        return gemm_blocked(a, b, out)  # says what is wrong
-    few = len(a) < TILE[0] or (len(a) <= IN_PLACE_ROWS and b.size > STAY)
-    if few and b.strides[1] == b.itemsize:
-        return gemm_skinny(a, b, out)
-    return gemm_blocked(a, b, out, kc=depth_for(len(b)))
+    return (seen, c)
 """
