@@ -61,7 +61,7 @@ def ukernel_2x2(pa, pb, ldb, kc, c, ic, ldc):
 def multiply_2x2(pa, pb, out, row=0, column=0, plain=False, kc=None):
     """Add the product of the panels (or kc rows of them) to the tile of out that begins there.
 
-    The kernel gets three arrays of one axis: all it knows of shapes is ldb, kc and ldc. Returns out.
+    The kernel gets arrays of one axis: all that it knows of shapes is ldb, kc and ldc. Returns out.
     """
     tile, ldc = in_python(ukernel_2x2) if plain else ukernel_2x2, out.shape[1]
     floats, steps = [x.reshape(-1) for x in (pa, pb, out)], len(pa) if kc is None else kc
