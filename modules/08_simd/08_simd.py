@@ -1065,7 +1065,7 @@ def tile_inputs(rng):
 pa, pb, c = ramp(3, 6), ramp(3, 2 * VL, seed=1), ramp(6, 2 * VL, seed=2)
 want = (c + tile_spec(pa, pb)).astype(np.float32)
 got = expect_unchanged(multiply_tile, 6, 2, pa, pb, out=c.copy(), plain=True)
-expect_close(got, want, inner=4, scale=np.float32(64), hint="first see to the test above")
+expect_close(got, want, hint="first see to the test above", scale=np.float32(64), inner=4)
 hint = "the sums are names, set before the loop over p and stored after it"
 expect_equal(expect_unchanged(stores_of_tile, 6, 2, pa, pb), 12, hint=hint)
 points(
@@ -1655,7 +1655,7 @@ for plain, (m, k, n) in product((True, False), sizes):
         hint = "at the edge: clear `edge`, let the tile add to it, then add the part inside of C"
     want = want.astype(np.float32)
     expect_close(got, want, inner=k + 1, scale=np.float32(64), likely=causes, hint=hint)
-pa, pb = np.zeros((3, 1, 2), np.float32), np.zeros((3, 1, VL), np.float32)
+pa, pb = ramp(3, 1, 2), ramp(3, 1, VL)
 calls = expect_unchanged(tiles_called, 2, 1, pa, pb, 5, 2 * VL + 3)
 hint = "the microkernel does every tile: 4 whole ones straight into c, 5 others into `edge`"
 expect_equal(calls, (4, 5), hint=hint)
@@ -1919,8 +1919,8 @@ def square_inputs(rng):
 
 a, b = ramp(9, 3), ramp(3, 2 * VL + 1, seed=1)
 want = product_spec(a, b).astype(np.float32)
-got = expect_unchanged(blocked_in_python, a, b)
-expect_close(got, want, inner=3, hint="first see to the test above")
+slowly = expect_unchanged(blocked_in_python, a, b)
+expect_close(slowly, want, hint="first see to the test above", inner=3)
 points(
     speed(
         gemm_blocked,
@@ -2252,8 +2252,8 @@ def skinny_inputs(rng):
 
 a, b = ramp(2, 2), ramp(2, 9 * VL + 1, seed=1)
 want = product_spec(a, b).astype(np.float32)
-got = expect_unchanged(skinny_in_python, a, b)
-expect_close(got, want, inner=2, hint="first see to the test above")
+slowly = expect_unchanged(skinny_in_python, a, b)
+expect_close(slowly, want, hint="first see to the test above", inner=2)
 points(
     speed(
         gemm_skinny,

@@ -2,7 +2,7 @@
 
 EXERCISE = "macro_kernel"
 FAILS_IN = "macro_kernel-test"
-PHRASE = "at the edge: clear"
+PHRASE = "begins at c[ic + i * ldc + j]"
 SOURCE = """\
 @functools.cache
 def macro_kernel(mr, nv):

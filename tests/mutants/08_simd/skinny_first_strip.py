@@ -2,7 +2,7 @@
 
 EXERCISE = "gemm_skinny"
 FAILS_IN = "gemm_skinny-hidden"
-PHRASE = "any number of rows"
+PHRASE = "begins[t] to begins[t + 1]"
 SOURCE = """\
 @functools.cache
 def in_place_kernel(mr, nv):
