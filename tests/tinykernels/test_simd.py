@@ -10,9 +10,11 @@ import pytest
 
 pytest.importorskip("numba")
 
+from numba.core.errors import TypingError
+
 from tinykernels.simd import gemm as simd
 from tinykernels.simd import vec
-from tinykernels.simd.microkernel import compile_source, ukernel_source
+from tinykernels.simd.microkernel import compile_source, ukernel, ukernel_source
 from tinykernels.simd.packing import aligned_empty, flat_rows, pack_a, pack_b
 
 from . import simd_battery
@@ -151,6 +153,34 @@ def test_a_kernels_text_reaches_nothing_but_the_vector_calls():
         with pytest.raises(ValueError, match="text"):
             compile_source(f"def ukernel(c):\n    {line}", "ukernel")
     assert "vfma" in ukernel_source(1, 1)
+
+
+def test_a_text_that_is_none_is_shown_with_what_is_wrong():
+    with pytest.raises(TypeError, match=r"not a list: return '\\n'.join"):
+        compile_source(["def ukernel():", "    pass"], "ukernel")
+    with pytest.raises(ValueError, match=r"(?s)line 2 of the text.*def ukernel\(c\):\n  vzero\("):
+        compile_source("def ukernel(c):\n  vzero(\n", "ukernel")
+    with pytest.raises(ValueError, match="not VL: write its value"):
+        compile_source("def ukernel(c):\n    vload(c, VL)", "ukernel")
+
+
+def test_a_number_is_no_vector():
+    def scaled(x, factor):
+        vec.vstore(x, 0, vec.vfma(factor, vec.vload(x, 0), vec.vzero()))
+
+    x = np.ones(vec.VL, np.float32)
+    with pytest.raises(TypeError, match="vsplat"):
+        scaled(x, np.float32(2))
+    with pytest.raises(TypingError, match="vsplat"):
+        vec.kernel(scaled)(x, np.float32(2))
+
+
+def test_what_a_kernel_calls_can_be_noted():
+    loads = []
+    noted = vec.in_python(ukernel, vload=lambda x, i: loads.append(i) or vec.vzero())
+    pa, pb, c = (np.zeros(n, np.float32) for n in (3, 3 * vec.VL, vec.VL))
+    noted(1, 1)(pa, pb, vec.VL, 3, c, 0, vec.VL)
+    assert loads == [0, vec.VL, 2 * vec.VL, 0]
 
 
 def test_a_kernel_in_plain_python_gives_the_same_and_looks_at_every_index():

@@ -10,6 +10,7 @@ from tinykernels.loops import check_count, check_float_array, check_matmul
 from tinykernels.simd.microkernel import TILE, WIDEST, packed_tile, row_parts, tile_for, ukernel
 from tinykernels.simd.packing import (
     STAY,
+    aligned_empty,
     flat_rows,
     pack_a,
     pack_b,
@@ -29,6 +30,7 @@ __all__ = [
     "PackedMatrix",
     "begin",
     "blocked_in_python",
+    "blocks_packed",
     "depth_for",
     "finish",
     "gemm",
@@ -38,6 +40,8 @@ __all__ = [
     "macro_kernel",
     "multiply_panels",
     "skinny_in_python",
+    "tiles_called",
+    "tiles_in_place",
 ]
 
 
@@ -102,6 +106,17 @@ def multiply_panels(mr, nv, pa, pb, out, row, column, m, n, plain=False):
     return out
 
 
+def tiles_called(mr, nv, pa, pb, m, n):
+    """(calls of the microkernel for a tile of c itself, for another array) in a block (m, n)."""
+    c, own = np.zeros(m * n, np.float32), []
+
+    def noting(mr, nv):
+        return lambda pa, pb, ldb, kc, into, ic, ldc: own.append(np.shares_memory(into, c))
+
+    in_python(macro_kernel, ukernel=noting)(mr, nv)(pa, pb, c, 0, n, m, n)
+    return own.count(True), own.count(False)
+
+
 # 08_simd: begin, finish
 def begin(a, b, out):
     """(m, k, n, out, c): the sizes, where the result goes, and cleared memory to add it up in.
@@ -158,6 +173,23 @@ def gemm_blocked(a, b, out=None, mc=MC, kc=KC, nc=NC):
 def blocked_in_python(a, b, **blocks):
     """gemm_blocked in plain Python."""
     return in_python(gemm_blocked)(a, b, **blocks)
+
+
+def blocks_packed(a, b, **blocks):
+    """{name: floats of each call} for the calls of pack_a and pack_b in gemm_blocked."""
+    seen = {"pack_a": [], "pack_b": []}
+
+    def noting(name, pack):
+        def noted(*args, **options):
+            panels = in_python(pack)(*args, **options)
+            seen[name].append(panels.size)
+            return panels
+
+        return noted
+
+    noted = {name: noting(name, pack) for name, pack in (("pack_a", pack_a), ("pack_b", pack_b))}
+    in_python(gemm_blocked, **noted)(a, b, **blocks)
+    return seen
 
 
 # 08_simd: gemm_skinny
@@ -227,6 +259,27 @@ def gemm_skinny(a, b, out=None):
 def skinny_in_python(a, b):
     """gemm_skinny in plain Python."""
     return in_python(gemm_skinny)(a, b)
+
+
+def tiles_in_place(mr, nv, panels, n, c):
+    """([(column of B where it reads, panel of A) for each tile in turn], c) of in_place_kernel.
+
+    Its microkernel computes nothing; B begins four floats behind a cache line, and two tiles of it
+    stay in the second cache.
+    """
+    pa, memory, seen = np.zeros((panels, 1, mr), np.float32), aligned_empty((n + 4,)), []
+    b = memory[4:]
+
+    def noting(mr, nv):
+        def tile(panel, columns, *others):
+            places = panel.ctypes.data - pa.ctypes.data, columns.ctypes.data - b.ctypes.data
+            seen.append((places[1] // 4, places[0] // pa[0].nbytes))
+
+        return tile
+
+    tiles = in_python(in_place_kernel, ukernel=noting, STAY=2 * nv * VL)(mr, nv)
+    tiles(pa, b, n, c.reshape(-1), 0, n, n)
+    return seen, c
 
 
 class PackedMatrix:

@@ -5,6 +5,8 @@ import ast
 import functools
 import linecache
 
+import numpy as np
+
 from tinykernels.jit import kernel
 from tinykernels.simd.vec import REGISTERS, VL, in_python, vadd, vbcast, vfma, vload, vstore, vzero
 
@@ -16,6 +18,7 @@ __all__ = [
     "multiply_tile",
     "packed_tile",
     "row_parts",
+    "stores_of_tile",
     "tile_for",
     "ukernel",
     "ukernel_2x2",
@@ -55,10 +58,14 @@ def ukernel_2x2(pa, pb, ldb, kc, c, ic, ldc):
     vstore(c, ic + ldc + VL, vadd(c11, vload(c, ic + ldc + VL)))
 
 
-def multiply_2x2(pa, pb, out, row=0, column=0, plain=False):
-    """Add the product of the panels to the tile of out that begins there; returns out."""
+def multiply_2x2(pa, pb, out, row=0, column=0, plain=False, kc=None):
+    """Add the product of the panels (or kc rows of them) to the tile of out that begins there.
+
+    The kernel gets arrays of one axis: all that it knows of shapes is ldb, kc and ldc. Returns out.
+    """
     tile, ldc = in_python(ukernel_2x2) if plain else ukernel_2x2, out.shape[1]
-    tile(pa, pb, pb.shape[1], len(pa), out, row * ldc + column, ldc)
+    floats, steps = [x.reshape(-1) for x in (pa, pb, out)], len(pa) if kc is None else kc
+    tile(*floats[:2], pb.shape[1], steps, floats[2], row * ldc + column, ldc)
     return out
 
 
@@ -66,12 +73,23 @@ def multiply_2x2(pa, pb, out, row=0, column=0, plain=False):
 def compile_source(text, name):
     """The function `name` that a text defines, compiled by Numba.
 
-    raises ValueError for a text that holds more than numbers, its own names and the vector calls
+    raises ValueError for a text that is no Python, or that holds more than numbers, its own names,
+        range and the vector calls; TypeError for what is no text
     """
-    tree, file = ast.parse(text), f"<{name}>"
+    if not isinstance(text, str):
+        kind = type(text).__name__
+        raise TypeError(f"a kernel's text is a str, not a {kind}: return '\\n'.join(lines)")
+    file = f"<{name}>"
+    try:
+        tree = ast.parse(text)
+    except SyntaxError as error:
+        shown = "\n".join(text.splitlines()[: error.lineno])
+        raise ValueError(f"line {error.lineno} of the text: {error.msg}\n{shown}") from None
     calls = dict(vzero=vzero, vload=vload, vbcast=vbcast, vfma=vfma, vadd=vadd, vstore=vstore)
     if unknown := _unknown_parts(tree, {"range", *calls}):
-        raise ValueError(f"a kernel's text may hold the vector calls and range, not {unknown[0]}")
+        value = ": write its value" if unknown[0] in {"VL", "mr", "nv"} else ""
+        known = "a kernel's text may hold the vector calls and range"
+        raise ValueError(f"{known}, not {unknown[0]}{value}")
     # With its lines here, a traceback can show them.
     linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
     space = {"__builtins__": {"range": range}, **calls}
@@ -99,7 +117,8 @@ def ukernel_source(mr, nv, registers=REGISTERS):
 
     mr, nv    : rows of the tile, and registers that a row of it takes, at least 1
     registers : how many the CPU has
-    returns a str; the names vzero, vload, vbcast, vfma, vadd and vstore are known where it runs
+    returns a str; where it runs, vzero, vload, vbcast, vfma, vadd, vstore and range are known and
+        nothing else: what depends on mr, nv and VL is in it as numbers
     raises ValueError for a tile that does not fit: its sums, a row of pb and one broadcast
 
     >>> ukernel_source(1, 1).splitlines()[0]
@@ -134,6 +153,14 @@ def multiply_tile(mr, nv, pa, pb, out, row=0, column=0, times=1, plain=False):
     for _ in range(times):
         tile(pa, pb, pb.shape[1], len(pa), out, row * ldc + column, ldc)
     return out
+
+
+def stores_of_tile(mr, nv, pa, pb):
+    """How many vectors the microkernel stores while it goes through the panels."""
+    c, stored, nr = np.zeros(mr * nv * VL, np.float32), [], nv * VL
+    tile = in_python(ukernel, vstore=lambda x, i, v: stored.append(i))(mr, nv)
+    tile(pa, pb, nr, len(pa), c, 0, nr)
+    return len(stored)
 
 
 # 08_simd: TILE, WIDEST, packed_tile

@@ -34,6 +34,7 @@ __all__ = [
     "vadd",
     "vbcast",
     "vector_unit",
+    "vectors_stored",
     "vfma",
     "vload",
     "vsplat",
@@ -139,6 +140,21 @@ def _in_all_lanes(builder, number):
     return builder.shuffle_vector(first, anything, every_lane_from_0)
 
 
+_NO_VECTOR = "vadd and vfma take vectors only: vsplat(f) makes one of a number f"
+
+
+def _check_vectors(*vectors):
+    """TypeError where a number stands for a vector: a compiled kernel would not take it."""
+    if not all(isinstance(v, np.ndarray) for v in vectors):
+        raise TypeError(_NO_VECTOR)
+
+
+def _check_vector_types(*found):
+    """The same for the types in a compiled kernel."""
+    if not all(isinstance(one, Vec) for one in found):
+        raise TypingError(_NO_VECTOR)
+
+
 def vzero():
     """VL zeros."""
     return np.zeros(VL, np.float32)
@@ -218,21 +234,26 @@ def _(number):
 
 def vadd(u, v):
     """u + v, lane by lane."""
+    _check_vectors(u, v)
     return u + v
 
 
 @compiles(vadd)
 def _(u, v):
+    _check_vector_types(u, v)
     return _vec(_vec, _vec), lambda context, builder, signature, args: builder.fadd(*args)
 
 
 def vfma(u, v, w):
     """u * v + w, lane by lane: one instruction where the CPU has it, two where not."""
+    _check_vectors(u, v, w)
     return u * v + w
 
 
 @compiles(vfma)
 def _(u, v, w):
+    _check_vector_types(u, v, w)
+
     def emit(context, builder, signature, args):
         shape = ir.FunctionType(_FLOATS, [_FLOATS] * 3)
         name = f"llvm.fmuladd.v{VL}f32"
@@ -241,10 +262,11 @@ def _(u, v, w):
     return _vec(_vec, _vec, _vec), emit
 
 
-def in_python(function):
+def in_python(function, **others):
     """The function with none of its kernels compiled, nor those that it calls.
 
     It gives the same, slowly, and a kernel that leaves its array raises an IndexError there.
+    others : what takes the place of some names in it, to see how they are used
     """
     spaces, copies = {}, {}
 
@@ -268,6 +290,7 @@ def in_python(function):
         if not names:
             names["kernel"] = lambda written: written
             names |= {n: plain(v) for n, v in inner.__globals__.items() if n != "kernel"}
+            names |= others
         return copies[inner]
 
     return plain(function)
@@ -297,3 +320,15 @@ def axpy_part(alpha, x, out, start, stop, plain=False):
     axpy = in_python(axpy_vec) if plain else axpy_vec
     axpy(np.float32(alpha), x[start:stop], out[start:stop])
     return out
+
+
+def vectors_stored(alpha, x, out):
+    """How many vectors axpy_vec stores in out."""
+    stored = []
+
+    def noting(place, i, v):
+        stored.append(i)
+        vstore(place, i, v)
+
+    in_python(axpy_vec, vstore=noting)(np.float32(alpha), x, out)
+    return len(stored)

@@ -20,4 +20,18 @@ def gemm_blocked(a, b, out=None, mc=MC, kc=KC, nc=NC):
 
 def blocked_in_python(a, b, **blocks):
     return in_python(gemm_blocked)(a, b, **blocks)
+
+def blocks_packed(a, b, **blocks):
+    seen = {'pack_a': [], 'pack_b': []}
+
+    def noting(name, pack):
+
+        def noted(*args, **options):
+            panels = in_python(pack)(*args, **options)
+            seen[name].append(panels.size)
+            return panels
+        return noted
+    noted = {name: noting(name, pack) for name, pack in (('pack_a', pack_a), ('pack_b', pack_b))}
+    in_python(gemm_blocked, **noted)(a, b, **blocks)
+    return seen
 """

@@ -31,4 +31,10 @@ def multiply_tile(mr, nv, pa, pb, out, row=0, column=0, times=1, plain=False):
     for _ in range(times):
         out[row:row + mr, column:column + nv * VL] += tile_spec(pa, pb[:, :nv * VL])
     return out
+
+def stores_of_tile(mr, nv, pa, pb):
+    c, stored, nr = (np.zeros(mr * nv * VL, np.float32), [], nv * VL)
+    tile = in_python(ukernel, vstore=lambda x, i, v: stored.append(i))(mr, nv)
+    tile(pa, pb, nr, len(pa), c, 0, nr)
+    return len(stored)
 """

@@ -24,8 +24,9 @@ def ukernel_2x2(pa, pb, ldb, kc, c, ic, ldc):
     vstore(c, ic + ldc, vadd(c10, vload(c, ic + ldc)))
     vstore(c, ic + ldc + VL, vadd(c11, vload(c, ic + ldc + VL)))
 
-def multiply_2x2(pa, pb, out, row=0, column=0, plain=False):
+def multiply_2x2(pa, pb, out, row=0, column=0, plain=False, kc=None):
     tile, ldc = (in_python(ukernel_2x2) if plain else ukernel_2x2, out.shape[1])
-    tile(pa, pb, pb.shape[1], len(pa), out, row * ldc + column, ldc)
+    floats, steps = ([x.reshape(-1) for x in (pa, pb, out)], len(pa) if kc is None else kc)
+    tile(*floats[:2], pb.shape[1], steps, floats[2], row * ldc + column, ldc)
     return out
 """
