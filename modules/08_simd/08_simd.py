@@ -24,7 +24,7 @@
 | hours | 6 |
 | difficulty | 5 of 5 |
 | needs | 05_blocking, 07_numba |
-| code goes to | `tinykernels/simd/` (vec, microkernel, packing, gemm) |
+| code goes to | `tinykernels/simd/` (vec, microkernel, packing, macrokernel, gemm) |
 | points | 44 by tests, 6 by hand |
 
 After this module you can
@@ -570,7 +570,7 @@ def axpy_spec(alpha, x, y):
 
 
 # %% nbgrader={"grade": false, "grade_id": "axpy_vec", "locked": false, "schema_version": 3, "solution": true, "task": false}
-#| export simd.vec
+#| export simd.microkernel
 #| writes: y
 #| forbid: spec
 @kernel
@@ -1541,7 +1541,7 @@ def depth_for(k):
 
 
 # %% nbgrader={"grade": false, "grade_id": "macro_kernel", "locked": false, "schema_version": 3, "solution": true, "task": false}
-#| export
+#| export simd.macrokernel
 #| writes: c
 #| forbid: spec
 @functools.cache

@@ -7,6 +7,7 @@ import numpy as np
 
 from tinykernels.jit import kernel, matmul_registers
 from tinykernels.loops import check_count, check_float_array, check_matmul
+from tinykernels.simd.macrokernel import macro_kernel
 from tinykernels.simd.microkernel import TILE, WIDEST, packed_tile, row_parts, tile_for, ukernel
 from tinykernels.simd.packing import (
     STAY,
@@ -37,10 +38,7 @@ __all__ = [
     "gemm_blocked",
     "gemm_skinny",
     "in_place_kernel",
-    "macro_kernel",
-    "multiply_panels",
     "skinny_in_python",
-    "tiles_called",
     "tiles_in_place",
 ]
 
@@ -58,63 +56,6 @@ def depth_for(k):
     514
     """
     return max(1, -(-k // max(1, round(k / KC))))
-
-
-# 08_simd: macro_kernel
-@functools.cache
-def macro_kernel(mr, nv):
-    """The compiled loops over all tiles of a block of C, with a microkernel of that size in them.
-
-    returns tiles(pa, pb, c, ic, ldc, m, n), which adds the product of two packed blocks to c:
-
-        c[ic + i * ldc + j] += sum over p of A[i, p] * B[p, j]    for i < m, j < n
-
-        pa      : (ceil(m / mr), k, mr), as pack_a makes it
-        pb      : (ceil(n / nr), k, nr) with nr = nv * VL, as pack_b makes it; whatever the last
-                  panels are filled up with does not get into c
-        c       : contiguous float32; changed between ic and the block's last element only
-        ic, ldc : where the block begins in c, and floats from a row of it to the next
-    """
-    tile, nr = ukernel(mr, nv), nv * VL
-
-    @kernel
-    def tiles(pa, pb, c, ic, ldc, m, n):
-        k = pa.shape[1]
-        edge = np.empty(mr * nr, np.float32)
-        for i in range(0, m, mr):
-            for j in range(0, n, nr):
-                place = ic + i * ldc + j
-                whole = i + mr <= m and j + nr <= n
-                if whole:
-                    target, start, ld = c, place, ldc
-                else:
-                    edge[:] = np.float32(0)
-                    target, start, ld = edge, 0, nr
-                tile(pa[i // mr], pb[j // nr], nr, k, target, start, ld)
-                if not whole:
-                    for r in range(min(mr, m - i)):
-                        for s in range(min(nr, n - j)):
-                            c[place + r * ldc + s] += edge[r * nr + s]
-
-    return tiles
-
-
-def multiply_panels(mr, nv, pa, pb, out, row, column, m, n, plain=False):
-    """Add the product of packed blocks to the (m, n) block of out that begins there."""
-    tiles, ldc = (in_python(macro_kernel) if plain else macro_kernel)(mr, nv), out.shape[1]
-    tiles(pa, pb, out.reshape(-1), row * ldc + column, ldc, m, n)
-    return out
-
-
-def tiles_called(mr, nv, pa, pb, m, n):
-    """(calls of the microkernel for a tile of c itself, for another array) in a block (m, n)."""
-    c, own = np.zeros(m * n, np.float32), []
-
-    def noting(mr, nv):
-        return lambda pa, pb, ldb, kc, into, ic, ldc: own.append(np.shares_memory(into, c))
-
-    in_python(macro_kernel, ukernel=noting)(mr, nv)(pa, pb, c, 0, n, m, n)
-    return own.count(True), own.count(False)
 
 
 # 08_simd: begin, finish

@@ -8,11 +8,24 @@ import linecache
 import numpy as np
 
 from tinykernels.jit import kernel
-from tinykernels.simd.vec import REGISTERS, VL, in_python, vadd, vbcast, vfma, vload, vstore, vzero
+from tinykernels.simd.vec import (
+    REGISTERS,
+    VL,
+    in_python,
+    vadd,
+    vbcast,
+    vfma,
+    vload,
+    vsplat,
+    vstore,
+    vzero,
+)
 
 __all__ = [
     "TILE",
     "WIDEST",
+    "axpy_part",
+    "axpy_vec",
     "compile_source",
     "multiply_2x2",
     "multiply_tile",
@@ -23,7 +36,46 @@ __all__ = [
     "ukernel",
     "ukernel_2x2",
     "ukernel_source",
+    "vectors_stored",
 ]
+
+
+# 08_simd: axpy_vec
+@kernel
+def axpy_vec(alpha, x, y):
+    """Add alpha * x to y.
+
+        y[i] += alpha * x[i]
+
+    alpha : float32
+    x, y  : (n,) contiguous float32; y is changed, and nothing beyond its ends
+    """
+    n = len(x)
+    whole = n - n % VL
+    factor = vsplat(alpha)
+    for i in range(0, whole, VL):
+        vstore(y, i, vfma(factor, vload(x, i), vload(y, i)))
+    for i in range(whole, n):
+        y[i] += x[i] * alpha
+
+
+def axpy_part(alpha, x, out, start, stop, plain=False):
+    """axpy_vec, in plain Python or not, on the elements from start to stop; returns out."""
+    axpy = in_python(axpy_vec) if plain else axpy_vec
+    axpy(np.float32(alpha), x[start:stop], out[start:stop])
+    return out
+
+
+def vectors_stored(alpha, x, out):
+    """How many vectors axpy_vec stores in out."""
+    stored = []
+
+    def noting(place, i, v):
+        stored.append(i)
+        vstore(place, i, v)
+
+    in_python(axpy_vec, vstore=noting)(np.float32(alpha), x, out)
+    return len(stored)
 
 
 # 08_simd: ukernel_2x2

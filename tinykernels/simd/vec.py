@@ -20,21 +20,16 @@ from numba.core import cgutils, config
 from numba.core.errors import TypingError
 from numba.extending import lower_builtin, models, register_model, type_callable
 
-from tinykernels.jit import kernel
-
 __all__ = [
     "REGISTERS",
     "VL",
     "Vec",
-    "axpy_part",
-    "axpy_vec",
     "compiles",
     "cpu_features",
     "in_python",
     "vadd",
     "vbcast",
     "vector_unit",
-    "vectors_stored",
     "vfma",
     "vload",
     "vsplat",
@@ -294,41 +289,3 @@ def in_python(function, **others):
         return copies[inner]
 
     return plain(function)
-
-
-# 08_simd: axpy_vec
-@kernel
-def axpy_vec(alpha, x, y):
-    """Add alpha * x to y.
-
-        y[i] += alpha * x[i]
-
-    alpha : float32
-    x, y  : (n,) contiguous float32; y is changed, and nothing beyond its ends
-    """
-    n = len(x)
-    whole = n - n % VL
-    factor = vsplat(alpha)
-    for i in range(0, whole, VL):
-        vstore(y, i, vfma(factor, vload(x, i), vload(y, i)))
-    for i in range(whole, n):
-        y[i] += x[i] * alpha
-
-
-def axpy_part(alpha, x, out, start, stop, plain=False):
-    """axpy_vec, in plain Python or not, on the elements from start to stop; returns out."""
-    axpy = in_python(axpy_vec) if plain else axpy_vec
-    axpy(np.float32(alpha), x[start:stop], out[start:stop])
-    return out
-
-
-def vectors_stored(alpha, x, out):
-    """How many vectors axpy_vec stores in out."""
-    stored = []
-
-    def noting(place, i, v):
-        stored.append(i)
-        vstore(place, i, v)
-
-    in_python(axpy_vec, vstore=noting)(np.float32(alpha), x, out)
-    return len(stored)
