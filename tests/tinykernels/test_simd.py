@@ -12,9 +12,10 @@ pytest.importorskip("numba")
 
 from numba.core.errors import TypingError
 
+from tinykernels.jit import kernel
 from tinykernels.simd import gemm as simd
 from tinykernels.simd import vec
-from tinykernels.simd.microkernel import compile_source, ukernel, ukernel_source
+from tinykernels.simd.microkernel import axpy_vec, compile_source, ukernel, ukernel_source
 from tinykernels.simd.packing import aligned_empty, flat_rows, pack_a, pack_b
 
 from . import simd_battery
@@ -172,7 +173,7 @@ def test_a_number_is_no_vector():
     with pytest.raises(TypeError, match="vsplat"):
         scaled(x, np.float32(2))
     with pytest.raises(TypingError, match="vsplat"):
-        vec.kernel(scaled)(x, np.float32(2))
+        kernel(scaled)(x, np.float32(2))
 
 
 def test_what_a_kernel_calls_can_be_noted():
@@ -191,7 +192,7 @@ def test_a_kernel_in_plain_python_gives_the_same_and_looks_at_every_index():
         assert np.array_equal(vec.in_python(product)(a, b), a @ b)
         assert np.array_equal(vec.in_python(product)(a, wide), a @ wide)
     x, y = np.ones(vec.VL + 1, np.float32), np.ones(vec.VL + 1, np.float32)
-    vec.axpy_vec.py_func(np.float32(2), x, y)
+    axpy_vec.py_func(np.float32(2), x, y)
     assert np.array_equal(y, np.full(len(y), 3))
     with pytest.raises(IndexError, match="a vector from float 2 on, in an array of"):
         vec.vload(x, 2)
