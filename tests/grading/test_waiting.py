@@ -107,6 +107,12 @@ def test_what_to_type_next(room):
     assert "tito grade export" in next_step([])
 
 
+def test_a_hand_in_of_another_module_is_sent_there():
+    found = [Waiting("no module", "ann", "", "it is a notebook of 03_vectorize")]
+    assert next_step(found) == "next: tito grade collect --module 03_vectorize"
+    assert "--module NN" in next_step([Waiting("no module", "ann", "", "two modules fit")])
+
+
 def test_broken_hand_ins_say_how_to_go_on(room):
     grade(room, "u1", "broken")
     for student in ("u1", "u3"):

@@ -17,6 +17,7 @@ from tito.grading.book.kept import Kept
 from tito.grading.book.regrade import Regrade
 from tito.grading.classroom import CONFIG, ROSTER, Classroom
 from tito.grading.collect import inbox
+from tito.grading.collect.dividing import other_module
 from tito.grading.collect.inbox import Record
 from tito.grading.collect.rows import ASIDE, UNMATCHED
 from tito.grading.judge.result import AMBIGUOUS, BROKEN, GRADED, MISSING
@@ -258,7 +259,8 @@ def next_step(found: list[Waiting], words: str = "") -> str:
         whose = kinds[UNMATCHED].student
         return f'next: tito grade collect --as "{whose}=ID"{words}'
     if NO_MODULE in kinds:
-        return f"next: tito grade collect --module NN{words}"
+        module = other_module(kinds[NO_MODULE].why) or "NN"
+        return f"next: tito grade collect --module {module}{words}"
     if AMBIGUOUS in kinds:
         return f"next: tito grade collect THE_FILE --module NN --as ID{words}"
     if NOT_GRADED in kinds or CHANGED in kinds:

@@ -12,6 +12,17 @@ from tito.grading.collect.units import Unit
 ANOTHER = "it is a notebook of"
 
 
+def other_module(why: str) -> str | None:
+    """The (first) module of which a hand-in is one, where that is why it is of none asked for.
+
+    >>> other_module("it is a notebook of 03_vectorize, 04_memory")
+    '03_vectorize'
+    """
+    if not why.startswith(ANOTHER):
+        return None
+    return why.removeprefix(ANOTHER).partition(",")[0].strip()
+
+
 @dataclass
 class Part:
     """What one hand-in holds of one module; without a module, why it is of none."""

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from tito.grading.collect.dividing import ANOTHER
+from tito.grading.collect.dividing import other_module
 from tito.grading.collect.rows import NEW, NEWER, UNCHANGED, UNMATCHED, Collection, Row
 from tito.grading.judge.result import AMBIGUOUS, MISSING
 from tito.grading.wording import counted, hanging
@@ -97,11 +97,11 @@ def _how_to_settle(rows: list[Row]) -> list[str]:
         name = nobodys[0].found
         lines.append(f'  whose: tito grade collect --as "{name}=ID" (ID - sets it aside)')
     of_no_module = [row for row in rows if row.state == UNMATCHED and row.student]
-    others = [row for row in of_no_module if row.why.startswith(ANOTHER)]
+    others = [row for row in of_no_module if other_module(row.why)]
     if len(others) < len(of_no_module):
         lines.append("  which module: tito grade collect --module NN")
     if others:
-        module = others[0].why.removeprefix(ANOTHER).partition(",")[0].strip()
+        module = other_module(others[0].why)
         lines.append(f"  of another module: tito grade collect --module {module} counts it there;")
         lines.append(f'    tito grade collect --as "{others[0].found}=-" sets this one aside')
     if any(row.state == AMBIGUOUS for row in rows):
