@@ -97,7 +97,7 @@ def bens(own):
     ("old", "new"),
     [
         ('[extensions."cem"]', LATE + '[extensions."cem"]'),
-        ("due = 2026-12-01T", "due = 2026-12-04T"),
+        ("due = 2026-12-01T", "due = 2026-12-03T"),
         ("due = 2026-12-01T12:00:00+01:00\n", ""),
     ],
     ids=["an extension", "another due time", "no due time"],
@@ -144,7 +144,7 @@ def test_who_has_left_keeps_an_extension(own):
 
 def test_times_of_hand_ins_that_others_wrote_stay(own):
     (own.root / "book" / "07_sums" / "handins.json").unlink()
-    change_settings(own, "due = 2026-12-01T", "due = 2026-12-04T")
+    change_settings(own, "due = 2026-12-01T", "due = 2026-12-03T")
     before = own.dump()
     read_marks(own.room)
     assert own.dump() == before

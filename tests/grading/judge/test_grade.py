@@ -82,7 +82,7 @@ def test_a_half_done_hand_in_gets_its_half():
     assert result.points == 3
     cell = by_id(result)["double-test"]
     assert cell.status == "missing"
-    assert cell.message == "exercise 2 (double) is not written yet"
+    assert cell.message == "exercise 2 (double): double_all is not written yet"
 
 
 def test_nothing_handed_in_for_an_exercise():
