@@ -27,15 +27,16 @@ def the_class(args: argparse.Namespace) -> Classroom:
     return classroom
 
 
-def given_id(classroom: Classroom, student: str) -> str:
-    """The id as it stands in roster.csv, by which people know a student; folders are called by
-    another one where a system could not keep it."""
-    return next((s.given_id for s in classroom.roster() if s.id == student), student)
+def given_ids(classroom: Classroom) -> dict[str, str]:
+    """Student.id -> the id as it stands in roster.csv, by which people know a student; folders are
+    called by another one where a system could not keep it."""
+    return {student.id: student.given_id for student in classroom.roster()}
 
 
 def as_given(classroom: Classroom, results: Iterable[Stored]) -> list[Stored]:
     """Results under those ids, to be shown."""
-    return [replace(stored, student=given_id(classroom, stored.student)) for stored in results]
+    names = given_ids(classroom)
+    return [replace(s, student=names.get(s.student, s.student)) for s in results]
 
 
 def class_words(args: argparse.Namespace) -> str:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta, timezone, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tito.commands.classes import class_words, the_class
+from tito.commands.classes import class_words, given_ids, the_class
 from tito.commands.deliver import deliver
 from tito.errors import UsageError, UserError
 from tito.files import write_atomic
@@ -187,7 +187,7 @@ def grade_report(args: argparse.Namespace) -> int:
     classroom = the_class(args)
     module = graded_module(classroom, args.module)
     store = Store(classroom.results(module))
-    shown = {student.id: student.given_id for student in classroom.roster()}
+    shown = given_ids(classroom)
     results = list(store.results(list(shown)))
     if not results:
         raise UserError("nothing is graded yet", path=classroom.root, hint="tito grade run")

@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tito.commands.classes import as_given, class_words, given_id, the_class, wanted_modules
+from tito.commands.classes import as_given, class_words, given_ids, the_class, wanted_modules
 from tito.commands.deliver import BYTE_ORDER_MARK, deliver
 from tito.commands.masters import course_of, make_batch, module_asked_for
 from tito.commands.progress import Progress
@@ -212,8 +212,9 @@ def _write_book(classroom: Classroom, run: Collected) -> None:
         count = len(written.waiting)
         waits = "waits" if count == 1 else "wait"
         _say(f"{run.module}: {counted(count, 'hand-in')} {waits} for points from a person")
+    names = given_ids(classroom) if written.outdated else {}
     for student in written.outdated:
-        who = given_id(classroom, student)
+        who = names.get(student, student)
         _say(f"{run.module}: {who} handed in anew meanwhile; call this command again")
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tito.commands.classes import the_class
+from tito.commands.classes import given_ids, the_class
 from tito.commands.deliver import deliver
 from tito.commands.masters import course_of, make_batch
 from tito.commands.progress import Progress
@@ -117,7 +117,7 @@ def _regrade(
     regrade = Regrade(kept, run.store, batch.master)
     done = Regraded(ref.name, regrade.plan(run.results))
     done.of_nobody, done.not_graded_yet = run.of_nobody, run.not_graded
-    done.names = {student.id: student.given_id for student in classroom.roster()}
+    done.names = given_ids(classroom)
     if done.plan.questions:
         _refuse_wrong_tests(run, done.plan.questions, workers)
     if not args.dry_run:
