@@ -59,6 +59,7 @@ def overview(
     asked = questions(graded)
     works = {name: read_work(nb, handed_out) for name, nb in hand_ins} if handed_out else {}
     own = {name: work.traits for name, work in works.items()}
+    same = identical(works)
     return Overview(
         module=module,
         title=title or module,
@@ -67,5 +68,5 @@ def overview(
         max_points=sum(q.max_points for q in asked if q.asked),
         questions=asked,
         oddities=oddities(records),
-        likeness=replace(likeness(own, same=identical(works)), answers=same_words(works)),
+        likeness=replace(likeness(own, same=same), answers=same_words(works, same)),
     )

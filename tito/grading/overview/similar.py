@@ -156,14 +156,14 @@ def identical(works: Mapping[str, Work]) -> tuple[Same, ...]:
     return tuple(sorted(groups, key=lambda g: (-g.cells, not g.texts, g.students)))
 
 
-def same_words(works: Mapping[str, Work]) -> tuple[SameWords, ...]:
+def same_words(works: Mapping[str, Work], same: tuple[Same, ...]) -> tuple[SameWords, ...]:
     """Who shares which answers in words; not those who handed in the same throughout."""
     owners: dict[str, list[str]] = {}
     for student in sorted(works):
         for answer in set(works[student].answers):
             owners.setdefault(answer, []).append(student)
     groups = Counter(tuple(who) for who in owners.values() if len(who) > 1)
-    whole = [set(group.students) for group in identical(works) if group.texts]
+    whole = [set(group.students) for group in same if group.texts]
     found = [SameWords(w, n) for w, n in groups.items() if not any(set(w) <= g for g in whole)]
     return tuple(sorted(found, key=lambda group: (-group.cells, group.students)))
 
