@@ -13,6 +13,8 @@ from tito.errors import UserError
 from tito.files import read_text
 
 MEGABYTE = 1 << 20
+# So many times more wall time there is for what waits for a CPU or a disk, not for itself.
+HELD_UP = 4
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,10 @@ class Limits:
     def wall(self, cpu_seconds: float) -> float:
         """Seconds of wall time after which work with this CPU limit is ended."""
         return cpu_seconds * self.wall_factor
+
+    def longest(self, cpu_seconds: float) -> float:
+        """Seconds that work with this CPU limit may take where the machine holds it up."""
+        return HELD_UP * self.wall(cpu_seconds)
 
     def cell(self, role: str) -> float:
         """CPU seconds of a cell: role is "solution", "given" or "extra"."""

@@ -50,6 +50,15 @@ def test_who_waits_for_a_cpu_or_a_disk_is_not_idle():
     assert ended(StandingStill(held_up=True)) is None
 
 
+def test_wall_time_that_a_process_waits_for_a_cpu_counts_less():
+    wall = 0.5
+    asked = {"wall": wall, "may_idle": True}
+    assert ended(StandingStill(), 1.5 * wall, **asked) == f"took longer than {wall:g} s"
+    assert ended(StandingStill(held_up=True), 1.5 * wall, **asked) is None
+    # It ends all the same: nothing is waited for without end.
+    assert ended(StandingStill(held_up=True), 60.0, **asked) == f"took longer than {wall:g} s"
+
+
 def test_who_starts_may_take_the_wall_time_it_has():
     assert ended(StandingStill(), may_idle=True) is None
     assert ended(StandingStill(), 10.0, wall=IDLE, may_idle=True) == f"took longer than {IDLE:g} s"

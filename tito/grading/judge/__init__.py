@@ -121,7 +121,7 @@ class _Grading:
 
     def run(self) -> Result:
         """Start judges until one says that it is done; each that dies costs one cell."""
-        deadline = time.monotonic() + self.job.limits.wall(self.job.limits.notebook) + GRACE
+        deadline = time.monotonic() + self.job.limits.longest(self.job.limits.notebook) + GRACE
         again = MOST_AGAIN
         while time.monotonic() < deadline:
             before = (len(self.settled), len(self.job.undone))
@@ -161,7 +161,7 @@ class _Grading:
 
     def _patience(self) -> float:
         limits = self.job.limits
-        return limits.wall(max(limits.test, limits.solution, limits.given)) + GRACE
+        return limits.longest(max(limits.test, limits.solution, limits.given)) + GRACE
 
     def _take(self, event: dict[str, Any]) -> None:
         kind = event.get("event")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from tito.grading.engine.base import Channel
+from tito.grading.limits import HELD_UP
 
 TICK = 0.05
 LOOK_EVERY = 4  # ticks: counting files takes longer than reading a clock
@@ -26,14 +27,16 @@ class Budget:
         self.wall = wall
         self.passed = passed
         self.may_idle = may_idle
-        self.waited = 0.0
+        self.asleep = 0.0
+        self.held_up = 0.0
 
 
 class Watch:
     """Looks at the process's clock from a thread of its own, some twenty times a second.
 
     CPU decides. Wall time counts only while the judge waits for the process, not while it runs a
-    callback for it.
+    callback for it. While the process itself waits for a CPU or a disk, there is `HELD_UP` times
+    as much of it: a machine that has none to give is no fault of a student's.
 
     end    : called once, with the reason, when a limit is passed
     excess : looks at what else is limited; the reason if there is too much of it
@@ -100,12 +103,13 @@ class Watch:
         while not self._closed.wait(TICK):
             ticks += 1
             now, cpu = time.monotonic(), self._channel.cpu_seconds()
-            if self._may_idle() or cpu - quiet_cpu > IDLE_CPU or self._channel.is_held_up():
+            held_up = self._channel.is_held_up()
+            if self._may_idle() or cpu - quiet_cpu > IDLE_CPU or held_up:
                 quiet_since, quiet_cpu = now, cpu
             # A judge that was itself stopped for a while (a laptop's lid) is nobody's fault.
             step = 0.0 if self._pauses else min(now - last, 1.0)
             last = now
-            reason = self._passed(cpu, step)
+            reason = self._passed(cpu, step, held_up)
             if reason is None and now - quiet_since > self._idle:
                 reason = f"did nothing for {self._idle:g} s"
             if reason is None and ticks % LOOK_EVERY == 0:
@@ -118,11 +122,14 @@ class Watch:
         budgets = list(self._budgets.values())
         return not budgets or self._pauses > 0 or any(b.may_idle for b in budgets)
 
-    def _passed(self, cpu: float, step: float) -> str | None:
+    def _passed(self, cpu: float, step: float, held_up: bool) -> str | None:
         for budget in list(self._budgets.values()):
-            budget.waited += step
+            if held_up:
+                budget.held_up += step
+            else:
+                budget.asleep += step
             if cpu > budget.cpu_end:
                 return budget.passed
-            if budget.waited > budget.wall:
+            if budget.asleep + budget.held_up / HELD_UP > budget.wall:
                 return f"took longer than {budget.wall:g} s"
         return None
