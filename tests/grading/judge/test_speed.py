@@ -16,6 +16,7 @@ import pytest
 
 from tito.checks import CheckFailed, speed
 from tito.checks.runtime import use
+from tito.grading.judge import cpus
 from tito.grading.judge.plan import Step
 from tito.grading.judge.runtime import JudgeRuntime
 from tito.grading.judge.twin import Twin
@@ -328,17 +329,17 @@ def test_no_other_process_can_do_the_work(fresh, name):
 def test_the_work_ahead_is_seen_by_a_naive_clock(fresh, monkeypatch):
     """The attack is real: a clock that starts with the request, on a process that is never
     stopped, is fooled by it, if not by every try on a busy machine."""
-    monkeypatch.setattr(type(fresh.world), "_hold", lambda self, session: None)
-    monkeypatch.setattr(type(fresh.world), "_turn", _naive_turn)
+    monkeypatch.setattr(cpus, "_hold", lambda session: None)
+    monkeypatch.setattr(cpus, "turn", lambda session: _naive_turn(fresh.world, session))
     assert any(fresh.speed("ahead").earned == 2 for _ in range(3))
 
 
 @contextlib.contextmanager
-def _naive_turn(self, session):
+def _naive_turn(world, session):
     """The inputs lie there, and the judge has something else to do until all is computed."""
 
     def sweeps():
-        return self.bind(["sweeps"]).get("sweeps", 0)
+        return world.bind(["sweeps"]).get("sweeps", 0)
 
     before = sweeps()
     while before and sweeps() < before + 2:

@@ -6,6 +6,9 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
+
+import numpy as np
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,32 @@ def contracts_of(source: str, writes: Iterable[str] = ()) -> dict[str, Contract]
     """
     allowed = frozenset(writes)
     return {name: Contract(parameters, allowed) for name, parameters in _parameters_in(source)}
+
+
+def arrays_of_call(
+    contract: Contract, args: tuple, kwargs: dict[str, Any]
+) -> tuple[dict[int, str], set[int]]:
+    """(id -> how the contract calls it, ids of those that may be written) of a call's arrays."""
+    labels: dict[int, str] = {}
+    writable: set[int] = set()
+    unnamed = map(str, range(len(contract.parameters) + 1, len(args) + 1))
+    names = [*contract.parameters, *unnamed]
+    for name, value in [*zip(names, args), *kwargs.items()]:
+        found = dict(_arrays_in(value, name))
+        labels = {**found, **labels}
+        if contract.may_write(name):
+            writable |= set(found)
+    return labels, writable
+
+
+def _arrays_in(value: Any, label: str, depth: int = 0) -> list[tuple[int, str]]:
+    """(id, label) of the arrays in an argument: "x", "batch[2]"."""
+    if isinstance(value, np.ndarray):
+        return [(id(value), label)]
+    if depth > 3 or type(value) not in (list, tuple, dict):
+        return []
+    items = value.items() if type(value) is dict else enumerate(value)
+    return [pair for k, v in items for pair in _arrays_in(v, f"{label}[{k!r}]", depth + 1)]
 
 
 @lru_cache(maxsize=256)  # each hand-in asks about the same cells of the master

@@ -72,7 +72,7 @@ class Raised:
 
     # Theirs
 
-    def exception(self, node: Any, session: Any, world: Any) -> BaseException:
+    def exception(self, node: Any, session: Any, values: Any) -> BaseException:
         """The exception to raise in the test for one of the student's code."""
         report = self.report(node)
         ours = self._kept.get(report.token) if report.token is not None else None
@@ -89,7 +89,7 @@ class Raised:
             last = (theirs or report.frames)[-1]
             error.add_note(f"in {last.cell}, line {last.line}: {last.text}")
         if report.handle is not None and type(error) is kind:
-            error.student_error = world.handle(report.handle, session)
+            error.student_error = values.handle(report.handle, session)
         return error
 
     def report(self, node: Any) -> Report:

@@ -19,7 +19,8 @@ from typing import Any
 from tito.checks.rig import BASELINE, ROOM, STUDENT, Call, Form, Window
 from tito.grading.judge.proxy import Proxy, Target, target_of
 from tito.grading.judge.twin import Baseline
-from tito.grading.judge.world import World, stand_in
+from tito.grading.judge.windows import stand_in
+from tito.grading.judge.world import World
 from tito.machine.timer import SHORTEST_SAMPLE
 
 # A request costs the process some 0.2 ms, which a window must dwarf.
