@@ -29,6 +29,8 @@ def tricks(*cells: str, **more) -> list[str]:
         "@numba.vectorize([numba.float32(numba.float32)])\ndef f(x):\n    return x\n",
         "fast = njit(fastmath=True)\n@fast\ndef f(x):\n    return x\n",
         "def g(x):\n    return x\nf = njit(fastmath=True)(g)\n",
+        "SAFE = {'fastmath': {'reassoc'}, 'nogil': True}\n@njit(**SAFE)\ndef f(x):\n    return x\n"
+        "g = njit(inline='always', **SAFE)(lambda x: x)",
         "from tinykernels.jit import kernel\ndef f(x):\n    return x\nf = kernel(f)\n",
         "import functools\n@functools.cache\ndef f(x):\n    return x.a().types, np.copy(x).ctypes",
         "def f(x):\n    a = np.random.default_rng(1)\n    return a, numba.types.int64(x)",
@@ -141,7 +143,20 @@ def test_what_is_no_definition_is_left_out_and_costs_nothing():
         ("import math as np\ndef f(x):\n    return np.pi", "np is given another meaning"),
         ("def f(x):\n    global np\n    np = x", "np is given another meaning"),
         ("@njit(pipeline_class=g)\ndef f(x):\n    return x\nclass g: pass", "options of Numba"),
-        ("@njit(**g)\ndef f(x):\n    return x\ng = {}", "options of Numba"),
+        *(
+            (f"{options}\n@njit(**g)\ndef f(x):\n    return x\nclass h: pass", "options of Numba")
+            for options in (
+                "g = dict([('pipeline_class', h)])",
+                "g = {'pipeline_class': h}",
+                "g = {'pipeline_' + 'class': h}",
+                "n = {'pipeline_class': h}\ng = {**n}",
+                "g = {}\ng = {'fastmath': True}",
+                "g = {}\nclass f2:\n    g['pipeline_class'] = h\n@njit\ndef k(x):\n    return f2",
+                "g = {}\nn = g\n@n.get\ndef k(x):\n    pass",
+                "g = {}\n@njit\ndef k(x):\n    global g\n    g = {'pipeline_class': h}",
+                "import math as g",
+            )
+        ),
         ("g = njit(pipeline_class=h)\n@g\ndef f(x):\n    return x\nclass h: pass", "options of"),
         # Parts of Python that an allowed module carries, and what copies or traces by itself.
         ("def f(x, y=dataclasses.builtins.setattr):\n    pass\nimport dataclasses", ".builtins"),

@@ -213,6 +213,8 @@ class _Gate:
         self._makers: set[str] = set()
         # Those of them that are surely Numba's.
         self._compilers: set[str] = set()
+        # Options of Numba that have a name: name -> whether it is nothing else.
+        self._options: dict[str, bool] = {}
         for source in given:
             imports, makers, statements = _given_names(source)
             self._imports.update(imports)
@@ -222,11 +224,27 @@ class _Gate:
                     self._compilers |= {t.id for t in node.targets if isinstance(t, ast.Name)}
 
     def expect(self, body: list[_Statement]) -> None:
-        """Know what will be imported: in functions, and below those that use it."""
+        """Know what will be imported, in functions and below those that use it, and which names
+        are options of Numba."""
         for part in body:
             for node in ast.walk(part.node):
                 for name, target in _imported(node):
                     self._imports.setdefault(name, target)
+            self._expect_options(part)
+
+    def _expect_options(self, part: _Statement) -> None:
+        """Names of {"fastmath": True} that are read as **options alone and changed nowhere."""
+        for name in part.assigned | part.imported:
+            self._options[name] = name not in self._options and _are_options(part.node)
+        allowed = set(map(id, getattr(part.node, "targets", ())))
+        for node in ast.walk(part.node):
+            if isinstance(node, ast.keyword) and node.arg is None:
+                allowed.add(id(node.value))
+            elif isinstance(node, ast.Global):
+                self._options.update(dict.fromkeys(node.names, False))
+        for node in ast.walk(part.node):
+            if isinstance(node, ast.Name) and id(node) not in allowed:
+                self._options[node.id] = False
 
     def look(self, label: str, body: list[_Statement], trusted: frozenset[str]) -> Passed:
         """The definitions among the statements, and the tricks in them.
@@ -345,10 +363,17 @@ class _Gate:
             yield from self._bad_definition(node)
         elif isinstance(node, ast.Call) and _makes_class(node):
             yield "type(...) that makes a class"
-        elif isinstance(node, ast.Call) and self._origin(node.func).startswith("numba"):
-            names = [k.arg for k in node.keywords]
-            if None in names or "pipeline_class" in names:
-                yield "options of Numba that cannot be read"
+        elif isinstance(node, ast.Call) and not self._options_can_be_read(node):
+            yield "options of Numba that cannot be read"
+
+    def _options_can_be_read(self, call: ast.Call) -> bool:
+        compiles = self._origin(call.func).startswith("numba")
+        return not compiles or all(map(self._can_be_read, call.keywords))
+
+    def _can_be_read(self, option: ast.keyword) -> bool:
+        if option.arg is not None:
+            return option.arg != "pipeline_class"
+        return isinstance(option.value, ast.Name) and self._options.get(option.value.id, False)
 
     def _bad_import(self, node: ast.Import | ast.ImportFrom) -> Iterator[str]:
         modules = (
@@ -415,6 +440,19 @@ class _Gate:
         trusted = ("numba", "tinykernels", "functools", "dataclasses")
         origin = self._origin(decorator).split(".")[0]
         return root in _DECORATORS or root in self._makers or origin in trusted
+
+
+def _are_options(node: ast.stmt) -> bool:
+    """options = {"fastmath": True}: one name, and literals alone."""
+    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+        return False
+    if not isinstance(node.targets[0], ast.Name) or not isinstance(node.value, ast.Dict):
+        return False
+    literals = (ast.Constant, ast.Set, ast.Dict, ast.Tuple, ast.List, ast.Load)
+    if not all(isinstance(part, literals) for part in ast.walk(node.value)):
+        return False
+    names = [getattr(key, "value", None) for key in node.value.keys]
+    return all(isinstance(name, str) and name != "pipeline_class" for name in names)
 
 
 def _root(node: ast.expr) -> str:
