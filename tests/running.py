@@ -18,7 +18,7 @@ def executed(notebook: Any, folder: Path, allow_errors: bool = False) -> Any:
     client = NotebookClient(
         notebook,
         km=manager,
-        timeout=120,
+        timeout=600,
         allow_errors=allow_errors,
         resources={"metadata": {"path": str(folder)}},
     )

@@ -210,7 +210,7 @@ def test_ctrl_c_inside_exec_has_its_exit_code_too(tmp_path):
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         check=False,
-        timeout=60,
+        timeout=180,
     )
     assert (run.returncode, run.stderr) == (130, b"tito: interrupted\n")
 

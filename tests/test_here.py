@@ -227,7 +227,7 @@ def test_without_ipython_importing_here_is_harmless(course):
         env={"PYTHONPATH": str(root), "PATH": ""},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
         check=False,
     )
     assert (done.stdout.strip(), done.stderr) == (str(course), "")

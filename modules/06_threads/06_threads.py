@@ -84,6 +84,7 @@ from tito.checks import (
     expect_unchanged,
     points,
     rng,
+    wait_for,
     worker,
 )
 
@@ -506,7 +507,7 @@ What a user of your function may expect, and what naive code gets wrong:
 - *A limit.* Somebody will ask for 1,000,000 workers. A thread has a stack and costs time to start: no more threads than items, and no more than four for each core.
 - *No thread for nothing.* One worker or one item needs no thread: call `func` here.
 
-**How the tests see it.** They hand in a function with a *meeting* inside: a door that opens for two. Whoever comes first waits until a second one stands beside him, then both pass. A loop that does one item after the other never gets through; after five seconds the door says so. On however slow a machine, two threads that really are on their way at the same time will meet.
+**How the tests see it.** They hand in a function with a *meeting* inside: a door that opens for two. Whoever comes first waits until a second one stands beside him, then both pass. A loop that does one item after the other never gets through; after five seconds the door says so. On however slow a machine, two threads that really are on their way at the same time will meet: seconds in which the machine had no core for them do not count.
 
 You write two functions: `worker_count` decides how many, `run_threads` runs them. `usable_cores` is given.
 
@@ -565,7 +566,7 @@ def late_first_item():
             begun[worker()] += 1
             turn.notify_all()
             if item == 0:
-                turn.wait_for(others_ahead, timeout=5)
+                wait_for(turn, others_ahead)
         if item == 0:
             time.sleep(0.05)
         return 10 * item
@@ -581,7 +582,7 @@ def long_first_item(count):
         with turn:
             begun.add(item)
             turn.notify_all()
-            if item or turn.wait_for(lambda: len(begun) == count, timeout=5):
+            if item or wait_for(turn, lambda: len(begun) == count):
                 return item
             waiting = sorted(set(range(count)) - begun)
         advice = "hand out single items, not a band for each worker: who is free takes the next"
@@ -743,7 +744,7 @@ def two_fail(item):
         begun.add(item)
         turn.notify_all()
         if item == 1:
-            turn.wait_for(lambda: 3 in begun, timeout=5)
+            wait_for(turn, lambda: 3 in begun)
     if item == 1:
         time.sleep(0.1)
         raise KeyError("item 1")

@@ -169,11 +169,11 @@ def measure(root, *tasks, peers=(), threads=1):
 
 
 def test_an_endless_kernel_is_left_out_and_the_rest_goes_on(tmp_path, monkeypatch):
-    monkeypatch.setattr(run, "LONGEST_SILENCE", 5.0)
+    monkeypatch.setattr(run, "LONGEST_SILENCE", 15.0)
     source = "import time\ndef relu_loops(x):\n    while True: time.sleep(0.1)"
     root = course.make(tmp_path / "course", loops=source)
     [table] = measure(root, (RELU, (10, 10)), peers=["numpy"])
-    assert [r.left_out for r in table.rows] == ["no end after 5 s", None]
+    assert [r.left_out for r in table.rows] == ["no end after 15 s", None]
 
 
 def test_a_file_that_ends_the_process_when_it_is_imported_costs_one_try(tmp_path, monkeypatch):
@@ -348,15 +348,15 @@ def test_nothing_is_left_running_when_tito_ends(tmp_path, number):
         # Whoever starts the tests in the background makes them ignore Ctrl-C.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
-    until = time.monotonic() + 60
+    until = time.monotonic() + 180
     while not pid_file.exists() and time.monotonic() < until:
         time.sleep(0.05)
     process.send_signal(getattr(signal, number))
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=180)
     assert "Traceback" not in err and out == ""
     if number == "SIGINT":
         assert process.returncode == 130 and "interrupted" in err
-    pid, until = int(pid_file.read_text()), time.monotonic() + 60
+    pid, until = int(pid_file.read_text()), time.monotonic() + 180
     while is_running(pid) and time.monotonic() < until:
         time.sleep(0.05)
     assert not is_running(pid)

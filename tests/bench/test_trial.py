@@ -173,7 +173,7 @@ def test_work_in_other_threads_may_be_timed_by_the_wall_clock():
 def test_a_kernel_that_only_waits_does_not_stop_the_trial():
     begin = time.perf_counter()
     assert verdict(lambda x: time.sleep(0.05) or right(x), dims=(8, 8)).reason is None
-    assert time.perf_counter() - begin < 5
+    assert time.perf_counter() - begin < 60
 
 
 def test_small_sizes_grow_and_keep_what_is_already_short():

@@ -62,7 +62,7 @@ class Server:
         return f"{self._url}login?token={self._token}"
 
 
-def _started(runtime: Path, process: subprocess.Popen, patience: float = 90) -> Server:
+def _started(runtime: Path, process: subprocess.Popen, patience: float = 300) -> Server:
     end = time.monotonic() + patience
     while time.monotonic() < end:
         assert process.poll() is None, "the server ended at once; see server.log"

@@ -52,7 +52,7 @@ class Page:
         self.page.wait_for_function(
             "() => { const box = document.getElementById('mean-test');"
             " return box && box.placeholder !== ''; }",
-            timeout=60_000,
+            timeout=300_000,
         )
 
     def give(self, cell: str, points: str, comment: str) -> None:
@@ -83,7 +83,7 @@ def test_formgrader_shows_what_was_found_and_a_mark_given_there_survives(taught,
         page = Page(browser.page, server, tmp_path)
         browser.page.goto(server.login)
         browser.page.goto(server.address(f"gradebook/{NAME}/{NAME}"))
-        browser.page.wait_for_selector("text=Submission #1", timeout=60_000)
+        browser.page.wait_for_selector("text=Submission #1", timeout=300_000)
         page.shot("hand-ins")
 
         page.open(submission)

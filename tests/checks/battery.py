@@ -477,7 +477,7 @@ PAIRS = [
         "two threads call back",
         """
         ids = set()
-        meet = threading.Barrier(2, timeout=10)
+        meet = threading.Barrier(2, timeout=60)
         def note(i):
             meet.wait()
             ids.add(worker())

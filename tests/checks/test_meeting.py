@@ -50,10 +50,10 @@ def test_after_a_meeting_in_vain_the_next_one_is_given_up_sooner(monkeypatch):
     monkeypatch.setattr(Meeting, "_one_was_in_vain", False)
     with pytest.raises(CheckFailed):
         Meeting(2, seconds=0.01)()  # a test that expects nobody to come says how long it waits
-    assert Meeting(2)._barrier._timeout == 0.05
+    assert Meeting(2)._seconds == 0.05
     with pytest.raises(CheckFailed):
         Meeting(2)()
-    assert Meeting(2)._barrier._timeout == 0.02
+    assert Meeting(2)._seconds == 0.02
 
 
 @pytest.mark.parametrize("parties", [1, 0, 2.0, True])

@@ -252,7 +252,7 @@ def remember(backend, but):
         def run_threads(operation, items, num_workers):
             barrier = __import__("threading").Barrier(len(items) or 1)
             def work(item):
-                barrier.wait(5)
+                barrier.wait(60)
                 return operation(item)
             with ThreadPoolExecutor(len(items) or 1) as pool:
                 return list(pool.map(work, items))

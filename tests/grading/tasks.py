@@ -49,7 +49,7 @@ def raises(text: str) -> str:
 def until_stopped(marker: str) -> str:
     """Works until nobody waits for it any more; says that it began and how it ended."""
     Path(marker).write_text("began")
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while time.monotonic() < end:
         if stopping():
             Path(marker).write_text("stopped")

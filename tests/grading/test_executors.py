@@ -91,7 +91,7 @@ def test_ctrl_c_reaches_the_workers(make, tmp_path):
                 time.sleep(0.01)
             raise KeyboardInterrupt
     assert marker.read_text() == "stopped"
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 60
 
 
 @posix
@@ -112,7 +112,7 @@ def test_a_worker_ends_with_its_parent(tmp_path):
     scratch.mkdir()
     environment = {**os.environ, "PYTHONPATH": path, "TMPDIR": str(scratch)}
     parent = subprocess.Popen([sys.executable, script], env=environment)
-    assert _within(30, lambda: marker.exists() and marker.read_text())
+    assert _within(120, lambda: marker.exists() and marker.read_text())
     assert list(scratch.glob("tito-run-*/*"))  # the worker's
     parent.kill()
     parent.wait()
@@ -141,14 +141,14 @@ def test_what_a_worker_wrote_goes_when_a_signal_ends_it(whom, tmp_path):
     parent = subprocess.Popen(
         [sys.executable, script], env=environment, start_new_session=True, stderr=subprocess.DEVNULL
     )
-    assert _within(30, lambda: marker.exists() and marker.read_text())
+    assert _within(120, lambda: marker.exists() and marker.read_text())
     assert list(scratch.glob("tito-run-*/*"))
     if whom == "the worker":
         os.kill(int(marker.read_text()), signal.SIGTERM)
     else:
         os.killpg(parent.pid, signal.SIGTERM)
     parent.wait(60)
-    assert _within(10, lambda: list(scratch.iterdir()) == [])
+    assert _within(60, lambda: list(scratch.iterdir()) == [])
 
 
 @posix

@@ -19,7 +19,7 @@ class Wire:
 
     def read(self):
         self.readers.append(threading.current_thread())
-        message = self.messages.get(timeout=10)
+        message = self.messages.get(timeout=60)
         if isinstance(message, BaseException):
             raise message
         return message
@@ -68,16 +68,16 @@ def test_each_thread_gets_its_own_messages(wire, lanes):
 
     def work(lane):
         with lanes.open(lane):
-            started.wait(5)
+            started.wait(60)
             return [lanes.take(lane) for _ in range(MOST_QUEUED)]
 
     results = [in_thread(lambda lane=lane: work(lane)) for lane in range(3)]
-    started.wait(5)
+    started.wait(60)
     for i in range(MOST_QUEUED):
         for lane in (2, 0, 1):
             wire.messages.put((lane, (lane, i)))
     for lane, result in enumerate(results):
-        assert result.get(timeout=10) == [(lane, i) for i in range(MOST_QUEUED)]
+        assert result.get(timeout=60) == [(lane, i) for i in range(MOST_QUEUED)]
 
 
 def test_a_message_waits_while_its_thread_works_elsewhere(wire, lanes):
@@ -108,7 +108,7 @@ def test_a_lane_holds_only_so_many_messages(wire, lanes):
 def test_somebody_reads_while_the_only_thread_is_busy(wire, lanes):
     with lanes.busy():
         wire.messages.put((5, "wake up"))
-        assert wire.arrived.wait(5)
+        assert wire.arrived.wait(60)
     assert wire.readers[0] is not threading.current_thread()
 
 
@@ -129,7 +129,7 @@ def test_a_failure_reaches_all_who_wait_and_all_who_come(wire, lanes):
 
     result = in_thread(work)
     wire.messages.put(ConnectionError("gone"))
-    assert isinstance(result.get(timeout=5), ConnectionError)
+    assert isinstance(result.get(timeout=60), ConnectionError)
     with lanes.open(0), pytest.raises(ConnectionError):
         lanes.take(0)
-    assert lanes.wait_until_quiet(5)
+    assert lanes.wait_until_quiet(60)

@@ -83,11 +83,11 @@ def running_lab(folder: Path):
     try:
         heard = ""
         while not (found := re.search(r"(http://\S+?)(/lab\S*)\?(token=\w+)", heard)):
-            heard += lines.get(timeout=60)
+            heard += lines.get(timeout=180)
         yield found
     finally:
         process.terminate()
-        process.wait(timeout=30)
+        process.wait(timeout=120)
 
 
 def test_lab_serves_the_kit_with_that_kernel(own):
@@ -99,9 +99,10 @@ def test_lab_serves_the_kit_with_that_kernel(own):
 
         def get(path):
             """The address is printed a moment before the server listens."""
-            for _ in range(100):
+            end = time.monotonic() + 180
+            while time.monotonic() < end:
                 try:
-                    with urllib.request.urlopen(f"{site}{path}?{token}", timeout=20) as answer:
+                    with urllib.request.urlopen(f"{site}{path}?{token}", timeout=120) as answer:
                         return json.load(answer)
                 except urllib.error.URLError:
                     time.sleep(0.2)

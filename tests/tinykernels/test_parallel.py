@@ -161,7 +161,7 @@ def test_items_are_worked_on_at_the_same_time_and_results_keep_their_order():
     barrier = threading.Barrier(3)
 
     def together(item):
-        barrier.wait(20)
+        barrier.wait(60)
         return -item
 
     assert parallel.run_threads(together, range(9), 3) == [-i for i in range(9)]
@@ -171,7 +171,7 @@ def test_the_exception_of_the_first_item_in_order_arrives_once_all_have_stopped(
     both, ended = threading.Barrier(2), []
 
     def job(item):
-        both.wait(20)
+        both.wait(60)
         if item == 1:
             raise IndexError("row 1")
         time.sleep(0.05)
@@ -252,7 +252,7 @@ def test_counts_are_private_where_reads_and_writes_of_workers_alternate():
     def careful(part, counts):
         for value in part:
             before = counts[value]
-            barrier.wait(20)
+            barrier.wait(60)
             counts[value] = before + 1
 
     for _ in range(3):
@@ -293,7 +293,7 @@ def test_a_whole_process_of_threads_ends_by_itself():
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
         check=False,
     )
     assert (done.stdout, done.stderr, done.returncode) == ("100000.0\n", "", 0)

@@ -30,6 +30,7 @@ from tito.checks.expect import (
 )
 from tito.checks.failure import CheckFailed
 from tito.checks.meeting import Meeting
+from tito.checks.patience import wait_for
 from tito.checks.runtime import Counts
 from tito.checks.speed import Speed, speed
 from tito.checks.tools import counts, points, remote_array, rng, worker
@@ -61,6 +62,7 @@ __all__ = [
     "rng",
     "speed",
     "trace",
+    "wait_for",
     "worker",
 ]
 

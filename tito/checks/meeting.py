@@ -7,7 +7,7 @@
     expect_equal(run_threads(operation, [1, 2], num_workers=2), [2, 3])
 
 Two calls that run one after the other never meet, on however fast a machine; two that run at the
-same time do, on however slow a one.
+same time do, on however slow a one: time in which the machine has no CPU for them does not count.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import threading
 
 from tito.checks.failure import CheckFailed, Failure
+from tito.checks.patience import wait_for
 from tito.checks.runtime import current
 
 # A wrong kernel waits that long, once; a right one on a loaded machine needs less by far.
@@ -49,20 +50,31 @@ class Meeting:
         self._patient = seconds is None
         if seconds is None:
             seconds = SECONDS_AGAIN if Meeting._one_was_in_vain else SECONDS
-        self._barrier = threading.Barrier(parties, timeout=seconds)
-        self._lock = threading.Lock()
+        self._seconds = seconds
+        self._door = threading.Condition()
+        self._here = 0  # callers that wait
+        self._met = 0  # meetings that there were
+        self._in_vain = False
         self._workers: set[int] = set()
 
     def __call__(self) -> int:
         """Wait for the others; which of the callers this one was, 0 to parties - 1."""
-        with self._lock:
+        with self._door:
             self._workers.add(current().worker())
-        try:
-            return self._barrier.wait()
-        except threading.BrokenBarrierError:
-            if self._patient:
-                Meeting._one_was_in_vain = True
-            raise CheckFailed.of(self._failure()) from None
+            met, place = self._met, self._here
+            self._here += 1
+            if self._here == self._parties and not self._in_vain:
+                self._met, self._here = met + 1, 0
+                self._door.notify_all()
+                return place
+            wait_for(self._door, lambda: self._in_vain or self._met > met, self._seconds)
+            if self._met > met:
+                return place
+            self._in_vain = True
+            self._door.notify_all()
+        if self._patient:
+            Meeting._one_was_in_vain = True
+        raise CheckFailed.of(self._failure())
 
     @property
     def workers(self) -> int:

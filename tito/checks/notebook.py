@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import itertools
-import queue
 import threading
+import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ import numpy as np
 from tito.checks.counting import counted_copy
 from tito.checks.forbidden import refuse_forbidden
 from tito.checks.memory import arrays_in, named_arguments, overlaps, shares
+from tito.checks.patience import patiently
 from tito.checks.rig import NotebookRig, notebook_rig
 from tito.checks.runtime import Called, Counts
 from tito.counted import CountedArray, backend_of
@@ -56,22 +57,24 @@ class NotebookRuntime:
         self, func: Callable, args: tuple, kwargs: dict, seconds: float
     ) -> Called | None:
         """In a thread of its own, which is left behind if it does not end."""
-        ended: queue.SimpleQueue = queue.SimpleQueue()
+        came: list[Called] = []
+        raised: list[BaseException] = []
+        ended = threading.Event()
 
         def run() -> None:
             try:
-                ended.put((self.call(func, args, kwargs), None))
+                came.append(self.call(func, args, kwargs))
             except BaseException as error:
-                ended.put((None, error))
+                raised.append(error)
+            finally:
+                ended.set()
 
         threading.Thread(target=run, daemon=True).start()
-        try:
-            called, error = ended.get(timeout=seconds)
-        except queue.Empty:
+        if not patiently(ended.wait, seconds):
             return None
-        if error is not None:
-            raise error
-        return called
+        if raised:
+            raise raised[0]
+        return came[0]
 
     def forget(self) -> None:
         self._earlier.clear()
@@ -90,6 +93,13 @@ class NotebookRuntime:
 
     def worker(self) -> int:
         return _thread_number()
+
+    def cpu_seconds(self) -> float:
+        return time.process_time()
+
+    def is_held_up(self) -> bool:
+        """Its threads and the one that waits for them get a CPU or none together."""
+        return False
 
     def before_check(self, names: Iterable[str]) -> None:
         refuse_forbidden(names)

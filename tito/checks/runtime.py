@@ -61,6 +61,12 @@ class Runtime(Protocol):
     def worker(self) -> int:
         """The thread of the student's process that made the call being served now."""
 
+    def cpu_seconds(self) -> float:
+        """CPU time so far of the process that runs the functions."""
+
+    def is_held_up(self) -> bool:
+        """Whether a thread of that process, if it is another one, waits for a CPU or a disk."""
+
     def before_check(self, names: Iterable[str]) -> None:
         """Called before each check with the names its test cell uses.
 

@@ -225,7 +225,7 @@ def ask(
             env={**os.environ, **(env or {})},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=180,
         )
         return json.loads(run.stdout.strip().split("\n")[-1])
     except (OSError, subprocess.SubprocessError, ValueError) as error:

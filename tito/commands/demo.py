@@ -168,7 +168,7 @@ def _use(own: Course, ref: ModuleRef) -> bool:
         env={**os.environ, "PYTHONPATH": str(own.root)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     for line in (run.stdout if run.returncode == 0 else run.stderr).rstrip().split("\n"):
         print(f"  {line}")

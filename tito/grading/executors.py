@@ -40,8 +40,8 @@ from tito.grading.stage import remove_folder
 
 AGAIN = 2  # times that a task whose worker was lost is tried again
 AHEAD = 2  # tasks for each worker that are handed out, so that none waits for the next
-CONNECT_SECONDS = 10
-PATIENCE = 40  # times that what workers left is looked for, 50 ms apart
+CONNECT_SECONDS = 30
+PATIENCE = 200  # times that what workers left is looked for, 50 ms apart
 LOOK_EVERY = 2.0  # seconds between two looks whether the workers can still be reached
 
 _here = threading.local()

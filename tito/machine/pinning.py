@@ -74,7 +74,7 @@ def _natural_core() -> str | None:
             env=environment,
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=120,
             check=False,
         )
     except (OSError, subprocess.SubprocessError):

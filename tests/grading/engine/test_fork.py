@@ -2,10 +2,12 @@
 
 import os
 import signal
+import threading
 import time
 
 import pytest
 
+from tito.grading.engine import pipes
 from tito.grading.engine.base import ChannelClosed
 from tito.grading.engine.fork import ForkEngine, start_warm_student
 from tito.grading.engine.spawn import SpawnEngine
@@ -149,6 +151,14 @@ def test_its_own_end_is_told_with_the_reason(channel):
     assert channel.exit_reason() == "killed by SIGSEGV"
 
 
+def test_the_reason_is_told_however_late_the_warm_process_hears_of_it(forks, channel, monkeypatch):
+    monkeypatch.setattr(pipes, "ENDS_WITHIN", 0.05)
+    os.kill(forks.warm.pid, signal.SIGSTOP)
+    os.kill(channel.pid, signal.SIGSEGV)
+    threading.Timer(0.3, os.kill, (forks.warm.pid, signal.SIGCONT)).start()
+    assert channel.exit_reason() == "killed by SIGSEGV"
+
+
 def test_whoever_loses_the_leash_loses_the_process(forks):
     with make_stage() as stage:
         channel = forks.start(stage, Limits())
@@ -166,7 +176,7 @@ def test_with_the_warm_process_its_children_end():
             channel.recv(8)
             os.kill(warm.pid, signal.SIGKILL)
             assert until(lambda: not alive(channel.pid))
-            assert channel._child.wait(5) == -signal.SIGKILL
+            assert channel._child.wait(60) == -signal.SIGKILL
             assert channel._child.orphaned
             channel.close()
             with pytest.raises(WarmFailed):

@@ -75,12 +75,12 @@ def test_writing_to_a_process_that_is_gone_is_told(channel):
 def test_a_kill_wakes_the_reader_even_if_a_stray_process_holds_the_pipe(channel):
     import threading
 
-    stray = channel("import os, time\nif not os.fork(): os.setsid(); time.sleep(3)\ntime.sleep(60)")
+    stray = channel("import os, time\nif not os.fork(): os.setsid()\ntime.sleep(120)")
     threading.Timer(0.3, stray.kill).start()
     started = time.monotonic()
     with pytest.raises(ChannelClosed):
         stray.recv(1)
-    assert time.monotonic() - started < 2.5
+    assert time.monotonic() - started < 60
 
 
 def test_cpu_time_is_read_from_outside_and_kept(channel):

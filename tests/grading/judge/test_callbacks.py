@@ -1,5 +1,6 @@
 """Callables of a test run here, for any thread of the student, with the arrays they belong to."""
 
+import sys
 import threading
 import time
 
@@ -204,7 +205,7 @@ def test_a_callback_gives_back_the_students_own_array(shared):
 def test_threads_are_served_at_the_same_time(shared):
     barrier = threading.Barrier(3)
     with shared.test("pool") as pool:
-        got = pool(lambda i: (barrier.wait(5), i)[1], [0, 1, 2], 3)
+        got = pool(lambda i: (barrier.wait(60), i)[1], [0, 1, 2], 3)
     assert got == [0, 1, 2]
 
 
@@ -213,9 +214,9 @@ def test_callbacks_of_threads_call_student_code(shared):
     with shared.test("pool", "square") as (pool, square):
 
         def work(x):
-            barrier.wait(5)
+            barrier.wait(60)
             y = square(x)
-            barrier.wait(5)
+            barrier.wait(60)
             return y
 
         assert pool(work, [3, 4], 2) == [9, 16]
@@ -226,7 +227,7 @@ def test_a_callback_knows_the_thread_that_called_it(shared):
     barrier = threading.Barrier(2)
 
     def who(_):
-        barrier.wait(5)
+        barrier.wait(60)
         return runtime.worker()
 
     with shared.test("pool", "apply") as (pool, apply):
@@ -247,7 +248,7 @@ def test_threads_of_a_test_may_call_student_code(shared):
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(20)
+            thread.join(60)
     assert results == {i: [(i + k) ** 2 for k in range(5)] for i in range(3)}
 
 
@@ -264,6 +265,36 @@ def test_a_callback_lives_until_its_test_ends(shared):
 def test_what_a_callback_returns_must_be_able_to_cross(shared):
     with shared.test("apply") as apply, pytest.raises(TypeError, match="object"):
         apply(lambda: object())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the state of threads is read from /proc")
+def test_a_callback_may_know_whether_the_process_wants_a_cpu(fresh):
+    source = """
+import threading
+def rests(f): return f()
+def spins(f):
+    over = threading.Event()
+    def spin():
+        while not over.is_set(): pass
+    thread = threading.Thread(target=spin)
+    thread.start()
+    try: return f()
+    finally:
+        over.set()
+        thread.join()
+"""
+    with fresh(source) as student:
+        runtime = JudgeRuntime(student.world)
+
+        def is_soon(held_up):
+            end = time.monotonic() + 60
+            while runtime.is_held_up() is not held_up and time.monotonic() < end:
+                time.sleep(0.01)
+            return runtime.cpu_seconds() if time.monotonic() < end else None
+
+        with student.test("spins", "rests") as (spins, rests):
+            before = rests(lambda: is_soon(False))
+            assert 0 < before < spins(lambda: is_soon(True))
 
 
 def test_waiting_for_a_slow_callback_is_not_idleness(fresh):

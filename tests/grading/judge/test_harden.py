@@ -33,7 +33,7 @@ def test_fresh_memory_of_a_fortran_array_too():
 
 def run_python(code):
     command = [sys.executable, "-c", code]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, timeout=180)
 
 
 @pytest.mark.skipif(not LINUX, reason="/proc is Linux's")

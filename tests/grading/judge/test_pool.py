@@ -97,7 +97,7 @@ def test_a_warm_judge_that_died_between_jobs_is_replaced(own_pool):
 
 
 def test_a_warm_judge_that_dies_at_work_costs_nobody_points(own_pool):
-    slow = "import time\ntime.sleep(1.5)\n"
+    slow = "import time\ntime.sleep(3)\n"
     killed = []
 
     def kill_soon():

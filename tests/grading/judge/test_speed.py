@@ -122,7 +122,7 @@ def ahead(x):
     if not _places:
         threading.Thread(target=_look, daemon=True).start()
     _places[x.__array_interface__["data"][0]] = x
-    found = _ready.pop((float(x[0]), float(x[-1])), None)
+    found = _ready.get((float(x[0]), float(x[-1])))
     return work(x, 120) if found is None else found
 
 # Threads that go on after the call, to be paid by somebody else.
@@ -331,7 +331,7 @@ def test_the_work_ahead_is_seen_by_a_naive_clock(fresh, monkeypatch):
     stopped, is fooled by it, if not by every try on a busy machine."""
     monkeypatch.setattr(cpus, "_hold", lambda session: None)
     monkeypatch.setattr(cpus, "turn", lambda session: _naive_turn(fresh.world, session))
-    assert any(fresh.speed("ahead").earned == 2 for _ in range(3))
+    assert any(fresh.speed("ahead").earned == 2 for _ in range(10))
 
 
 @contextlib.contextmanager
@@ -363,7 +363,9 @@ def test_a_process_out_of_turn_stands_still(fresh):
         time.sleep(0.02)
         # A thread that waits for a CPU meets the signal when it gets one, and stops at once.
         assert used(0.2) < 0.001
-    assert used(0.2) > 0.005, "and it goes on afterwards"
+    end = time.monotonic() + 60
+    while used(0.2) < 0.005:
+        assert time.monotonic() < end, "and it goes on afterwards"
 
 
 # -- the author's mistakes

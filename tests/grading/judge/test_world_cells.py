@@ -1,7 +1,7 @@
 """Cells of a hand-in: what an honest student does works, what ends the process costs little."""
 
 import contextlib
-import time
+from dataclasses import replace
 
 import pytest
 
@@ -219,7 +219,7 @@ def test_a_cell_over_its_limit_is_ended(fresh):
             "timeout",
             "took longer than 0.5 s of CPU time",
         )
-        assert 0.4 < outcome.seconds < 5
+        assert 0.4 < outcome.seconds < 30
         outcome = world.run_cell("more", "while True: pass", role="extra")
         assert outcome.message == "took longer than 0.3 s of CPU time"
         outcome = world.run_cell("sleep", "import time; time.sleep(3600)")
@@ -281,10 +281,8 @@ def burn(s):
 def test_a_cell_that_dies_when_repeated_is_dropped(fresh):
     with fresh("a = 1") as student:
         world = student.world
-        until = time.time() + 1
-        source = f"import os, time\nif time.time() > {until}: os._exit(9)\nn = 1"
-        assert world.run_cell("moody", source, defines=["n"]).status == "ok"
-        time.sleep(max(0, until - time.time()))
+        assert world.run_cell("moody", "n = 1", defines=["n"]).status == "ok"
+        world._cells[-1] = replace(world._cells[-1], source="import os; os._exit(9)")
         world.run_cell("bad", "import os; os._exit(1)")
         with student.test("a") as a:
             assert a == 1

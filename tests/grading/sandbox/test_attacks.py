@@ -94,7 +94,7 @@ def test_threads_of_before_make_it_refuse(child):
     free = textwrap.dedent(
         """
         import threading, time
-        threading.Thread(target=time.sleep, args=(1,), daemon=True).start()
+        threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
         import sandbox
         try:
             sandbox.confine(world.scratch, [], None)
@@ -130,7 +130,8 @@ def test_child_dies_with_its_parent(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True)
     pid = int(done.stdout)
-    for _ in range(100):
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
         if gone(pid):
             return
         time.sleep(0.05)

@@ -74,7 +74,7 @@ def test_thread_pools_work(child, pool):
         child,
         f"""
         import concurrent.futures, multiprocessing.dummy, multiprocessing.pool, threading
-        barrier = threading.Barrier(4, timeout=20)
+        barrier = threading.Barrier(4, timeout=60)
         with {pool} as pool:
             assert list(pool.map(lambda i: barrier.wait() < 4, range(4))) == [True] * 4
         """,

@@ -13,6 +13,8 @@ from contextlib import suppress
 from tito.grading.engine.base import Channel, ChannelClosed
 
 PIPE_BYTES = 1 << 20
+# Seconds for an end after the last byte; on a machine that has no CPU for it.
+ENDS_WITHIN, ENDS_WITHIN_AT_MOST = 2.0, 60.0
 SET_PIPE_SIZE = 1031  # fcntl.F_SETPIPE_SZ, Linux
 
 
@@ -121,7 +123,9 @@ class PipeChannel(Channel):
             self._poll = None
 
     def exit_reason(self) -> str:
-        code = self._exit_code(2.0)
+        code = self._exit_code(ENDS_WITHIN)
+        if code is None and self._is_ending():
+            code = self._exit_code(ENDS_WITHIN_AT_MOST)
         if code is None:
             return "closed its connection to the judge"
         if code < 0:
@@ -131,8 +135,23 @@ class PipeChannel(Channel):
                 return f"killed by signal {-code}"
         return f"ended the process (exit code {code})"
 
+    def _is_ending(self) -> bool:
+        """Whether it has no CPU for its end, or whoever is to tell us of it has none."""
+        return self.is_held_up() or has_ended(self.pid)
+
     def take_output(self) -> str:
         return self._output.take()
+
+
+def has_ended(pid: int) -> bool:
+    """Whether no thread of the process is left; off Linux nobody can say, and it is False."""
+    if sys.platform != "linux":
+        return False
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] in "ZX"
+    except OSError:
+        return True
 
 
 class _Output:

@@ -85,6 +85,12 @@ class JudgeRuntime(NotebookRuntime):
     def worker(self) -> int:
         return self._world.worker()
 
+    def cpu_seconds(self) -> float:
+        return self._world.seconds
+
+    def is_held_up(self) -> bool:
+        return self._world.is_held_up
+
     def before_check(self, names: Iterable[str]) -> None:
         """Forbidden routes are decided before any test runs."""
 

@@ -11,6 +11,7 @@ from tito.grading.engine.base import Channel
 from tito.grading.limits import HELD_UP
 
 TICK = 0.05
+LONGEST_TICK = 4 * TICK  # as which a longer one counts
 LOOK_EVERY = 4  # ticks: counting files takes longer than reading a clock
 # Less CPU than this in the idle time counts as doing nothing (a sleeping Python wakes up at times).
 IDLE_CPU = 0.05
@@ -98,19 +99,20 @@ class Watch:
         self._closed.set()
 
     def _run(self) -> None:
-        last, quiet_since, quiet_cpu = time.monotonic(), time.monotonic(), 0.0
+        last, quiet, quiet_cpu = time.monotonic(), 0.0, 0.0
         ticks = 0
         while not self._closed.wait(TICK):
             ticks += 1
             now, cpu = time.monotonic(), self._channel.cpu_seconds()
             held_up = self._channel.is_held_up()
-            if self._may_idle() or cpu - quiet_cpu > IDLE_CPU or held_up:
-                quiet_since, quiet_cpu = now, cpu
             # A judge that was itself stopped for a while (a laptop's lid) is nobody's fault.
-            step = 0.0 if self._pauses else min(now - last, 1.0)
-            last = now
+            passed, last = min(now - last, LONGEST_TICK), now
+            quiet += passed
+            if self._may_idle() or cpu - quiet_cpu > IDLE_CPU or held_up:
+                quiet, quiet_cpu = 0.0, cpu
+            step = 0.0 if self._pauses else passed
             reason = self._passed(cpu, step, held_up)
-            if reason is None and now - quiet_since > self._idle:
+            if reason is None and quiet > self._idle:
                 reason = f"did nothing for {self._idle:g} s"
             if reason is None and ticks % LOOK_EVERY == 0:
                 reason = self._excess()

@@ -255,6 +255,11 @@ class World:
         return self._spent + (self._session.channel.cpu_seconds() if self._session else 0.0)
 
     @property
+    def is_held_up(self) -> bool:
+        """Whether the student's process has no CPU just now, though it wants one."""
+        return self._session is not None and self._session.channel.is_held_up()
+
+    @property
     def is_worn_out(self) -> bool:
         """Whether the fresh processes that are left are needed for solutions and tests."""
         return self._starts > MOST_STARTS - KEPT_STARTS

@@ -28,6 +28,6 @@ def available() -> list[str]:
     with tempfile.TemporaryDirectory() as scratch:
         probe = [sys.executable, "-I", "-c", PROBE.format(package=package.name)]
         done = subprocess.run(
-            [*probe, str(package.parent), scratch], capture_output=True, text=True, timeout=30
+            [*probe, str(package.parent), scratch], capture_output=True, text=True, timeout=120
         )
     return json.loads(done.stdout) if done.returncode == 0 else []
