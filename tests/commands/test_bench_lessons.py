@@ -3,10 +3,12 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import pytest
 
 from tests.bench.lessons.outcomes import FOUND
+from tito import machine
 from tito.bench import lessons
 from tito.bench.lessons import lesson
 from tito.cli import main
@@ -72,7 +74,11 @@ def test_csv_and_files(measured, capsys, tmp_path):
         (["cache"], "relu, conv, int8, q4, all, memory, blocking, threads, jit"),
     ],
 )
-def test_a_mistake_is_said_before_anything_is_measured(measured, capsys, words, message):
+def test_a_mistake_is_said_before_anything_is_measured(
+    measured, capsys, monkeypatch, words, message
+):
+    two_cores = replace(machine.facts(), cores=2)
+    monkeypatch.setattr(machine, "facts", lambda: two_cores)
     assert main(["bench", *words]) == 2
     out, err = capsys.readouterr()
     assert message in err and out == "" and measured == []
