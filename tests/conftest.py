@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -110,3 +110,24 @@ def any_engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
         pytest.skip("this system cannot fork as the fork engine needs it")
     monkeypatch.setenv("TITO_ENGINE", request.param)
     return request.param
+
+
+@pytest.fixture(scope="session")
+def _ready() -> Iterator[Any]:
+    from tests.grading.ready import start_ready
+    from tito.grading.engine.warm import forking_works
+
+    ready = start_ready() if forking_works() else None
+    yield ready
+    if ready is not None:
+        ready.close()
+
+
+@pytest.fixture
+def ready_judges(_ready: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A judge that is spawned has loaded already, where this system can fork one that has."""
+    if _ready is not None:
+        from tests.grading.ready import ReadyJudge
+
+        monkeypatch.setattr(ReadyJudge, "ready", _ready, raising=False)
+        monkeypatch.setattr("tito.grading.judge.pool.SpawnedJudge", ReadyJudge)

@@ -14,6 +14,8 @@ from tito.grading.judge import grade
 from tito.grading.report import table
 from tito.notebook import Cell, Notebook
 
+# About what the hand-ins do: how judges start is tried elsewhere.
+pytestmark = pytest.mark.usefixtures("ready_judges")
 DIGITS, LETTERS = "40817", "eaibh"
 SECRET = f"np.array([1.0, {DIGITS}.25])"
 CHECKS = (

@@ -21,6 +21,8 @@ from tests.hostile.lesson import (
     with_cell,
 )
 
+# About what the hand-ins do: how judges start is tried elsewhere.
+pytestmark = pytest.mark.usefixtures("ready_judges")
 PATCHES = {
     "numpy's comparisons": (
         "import numpy as np\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import builtins
 from collections.abc import Container, Sequence
 from functools import cached_property
@@ -212,7 +211,7 @@ class File:
         for block in self.blocks:
             made = self._made_by(block)
             for statement in block.tree.body:
-                bound = _binds(statement)
+                bound = scan.bound_by(statement)
                 now = made & bound
                 for name, line in scan.at_import(statement).items():
                     if name in later and name not in known | now:
@@ -227,14 +226,9 @@ class File:
                 known |= bound
 
 
-def _binds(statement: ast.stmt) -> set[str]:
-    found = scan.of_tree(ast.Module([statement], []))
-    return found.assigned | found.imported
-
-
 def _line_of(block: Block, name: str) -> int | None:
     for statement in block.tree.body:
-        if name in _binds(statement):
+        if name in scan.bound_by(statement):
             return statement.lineno
     return None
 

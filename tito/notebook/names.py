@@ -67,6 +67,22 @@ def _of_source(source: str) -> Names:
 
 def of_tree(tree: ast.Module) -> Names:
     """The names of a parsed module or of some of its statements."""
+    found = _bound(tree)
+    _Reader(found).visit(tree)
+    return found
+
+
+def bound_by(statement: ast.stmt) -> set[str]:
+    """Global names that are there once the statement has run, where its functions are called too.
+
+    As `of_tree` finds them, which reads all that they hang on as well.
+    """
+    found = _bound(ast.Module([statement], []))
+    return found.assigned | found.imported
+
+
+def _bound(tree: ast.Module) -> Names:
+    """What the statements bind; nothing is said of what they use."""
     found = Names()
     for statement in tree.body:
         bindings = _Bindings([statement])
@@ -82,7 +98,6 @@ def of_tree(tree: ast.Module) -> Names:
             found.assigned -= gone
             found.imported -= gone
     found.assigned |= _declared_global(tree)
-    _Reader(found).visit(tree)
     return found
 
 

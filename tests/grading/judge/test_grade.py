@@ -25,7 +25,7 @@ from tito.grading.judge.run import Judge
 from tito.grading.limits import Limits
 from tito.notebook import Cell, Notebook
 
-pytestmark = pytest.mark.usefixtures("any_engine")
+pytestmark = pytest.mark.usefixtures("any_engine", "ready_judges")
 
 SHORT = Limits(
     solution=1, given=1, extra=0.5, call=0.5, test=1.5, idle=2, wall_factor=20, memory=1 << 30
