@@ -1825,12 +1825,23 @@ def check_vectors(x, **vectors):
             raise ValueError(f"{name} has {length} elements, a row of x has {columns}")
 
 
+def beside(vector, x, out):
+    """Whether check_vectors and place_for would take a gamma or beta, in one look as in ready."""
+    return (
+        type(vector) is np.ndarray
+        and vector.dtype is x.dtype
+        and vector.shape == x.shape[-1:]
+        and not np.may_share_memory(vector, out)
+    )
+
+
 def norm_rows(kernel, x, gamma, beta, eps, out):
     """Let a kernel(x, gamma, beta, eps, y) normalise the rows of x into out, or a new array."""
-    check_vectors(x, gamma=gamma, beta=beta)
     if eps <= 0 or eps != eps:
         raise ValueError(f"eps = {eps}: it must be a number above 0")
-    out = place_for(x, out, gamma, beta)
+    if not (ready(x, out) and beside(gamma, x, out) and beside(beta, x, out)):
+        check_vectors(x, gamma=gamma, beta=beta)
+        out = place_for(x, out, gamma, beta)
     return by_rows(kernel, x, out, compiled_form(gamma), compiled_form(beta), float(eps))
 
 
@@ -1867,7 +1878,7 @@ def moments(row, shift, total, squares):
 
 
 # Rows that share one walk over gamma and beta, and columns of a piece of it.
-BAND, PIECE = 8, 1024
+BAND, PIECE = 16, 1024
 
 
 # m, n: rows, columns
@@ -1878,12 +1889,16 @@ def second_walk(band, found, gamma, beta, y):
     band, y     : (m, n) of one dtype, m <= BAND; only y is changed
     found       : (BAND, 3), the shift, mean and factor of each row
     gamma, beta : (n,)
+    In long rows the first piece ends with a cache line, so that the others are stored line by line.
     """
-    for start in range(0, band.shape[1], PIECE):
-        scale, offset = gamma[start : start + PIECE], beta[start : start + PIECE]
+    columns = band.shape[1]
+    first = (up_to_line(y[0]) if columns > PIECE else 0) or PIECE
+    for stop in range(first, columns + PIECE, PIECE):
+        low, high = max(stop - PIECE, 0), min(stop, columns)
+        scale, offset = gamma[low:high], beta[low:high]
         for i in range(len(band)):
             shift, mean, factor = found[i, 0], found[i, 1], found[i, 2]
-            row, normed = band[i, start : start + PIECE], y[i, start : start + PIECE]
+            row, normed = band[i, low:high], y[i, low:high]
             for j in range(len(row)):
                 normed[j] = (row[j] - shift - mean) * factor * scale[j] + offset[j]
 

@@ -90,7 +90,7 @@ def layernorm(name: str, other: Side, called: str) -> Lesson:
         name,
         name,
         f"layer norm of {rows} x {columns}: {called} / fused",
-        "one walk for both sums, one for eight rows' results, and nothing in float64",
+        "one walk for both sums, one for the results of a band of rows, and nothing in float64",
         lambda: _pair(
             other,
             _into("jit", "layernorm_fused"),
