@@ -24,6 +24,10 @@ CLAIM = "from tito.checks import claim"
 COUNT = BASE[BASE.index('"grade_id": "axpy_loops-count"') : BASE.index("watched = remote_array(")]
 MEASURE = 'tags=["raises-exception"]\n#| measure'
 IN_SOLUTION = "    result = np.empty(x.shape, x.dtype)\n"
+IMPORTS = "#| export\nimport numpy as np\n"
+OWN_NAME = "from tinykernels.numba_kernels import other"
+OWN_FILE = "from tinykernels import numba_kernels"
+OWN_DOTTED = "import tinykernels.numba_kernels as own"
 
 
 def findings(text):
@@ -224,6 +228,11 @@ CASES = [
         "cell 4",
         "from math import *",
     ),
+    ("own-package", IMPORTS, IMPORTS + OWN_NAME + "\n", "cell 4", OWN_NAME),
+    ("own-package", IMPORTS, IMPORTS + OWN_FILE + "\n", "cell 4", OWN_FILE),
+    ("own-package", *in_test(OWN_FILE), "-test)", OWN_FILE),
+    ("own-package", *in_test(OWN_DOTTED), "-test)", OWN_DOTTED),
+    ("own-package", MEASURE, MEASURE + "\n" + OWN_NAME, "cell 7", OWN_NAME),
     ("test-unknown-name", *in_test("print(nothing)"), "-test)", "print(nothing)"),
     ("test-unknown-name", *in_test("print(numpy_time)"), "-test)", "print(numpy_time)"),
     ("test-unknown-name", *in_test("print(generator)"), "-test)", "print(generator)"),
@@ -429,6 +438,8 @@ FINE = [
     (SPECIFICATION, SPECIFICATION + "    b = [c for c in range(3)]\n"),
     ("## Scoreboard\n", "## Scoreboard\n![a chain of boxes](a.png)\n"),
     (IN_SOLUTION, IN_SOLUTION + "    nan = float('nan')\n"),
+    (IMPORTS, IMPORTS + "from tinykernels import loops\nfrom tinykernels.loops import other\n"),
+    (IMPORTS, IMPORTS + "from tinykernels.numba_kernels_of_others import other\n"),
 ]
 
 
@@ -486,6 +497,16 @@ def test_a_missing_cell_is_named(start, rule, says):
         text = text.split("\n## Use it")[0] + '\n"""\n'
     found = [f for f in errors(text) if f.rule == rule]
     assert found and says in found[0].message
+
+
+def test_a_file_beside_the_modules_own_one_is_its_own_as_well():
+    """It may stand in a folder of the package that holds other modules' files too."""
+    routed = change(IMPORTS, IMPORTS.replace("export", "export simd.vec"))
+    fine = "from tinykernels.simd.ints import other"
+    assert errors(change(*in_test(fine), routed)) == []
+    for own in ("from tinykernels.simd.vec import other", "from tinykernels.simd import vec"):
+        found = errors(change(*in_test(f"{fine}\n{own}"), routed))
+        assert [(f.rule, f.text.strip()) for f in found] == [("own-package", own)]
 
 
 def test_a_given_cell_that_holds_the_solution_is_a_warning():

@@ -10,8 +10,6 @@ import pytest
 
 pytest.importorskip("numba")
 
-from numba.core.errors import TypingError
-
 from tinykernels.jit import kernel
 from tinykernels.simd import gemm as simd
 from tinykernels.simd import vec
@@ -165,15 +163,42 @@ def test_a_text_that_is_none_is_shown_with_what_is_wrong():
         compile_source("def ukernel(c):\n    vload(c, VL)", "ukernel")
 
 
-def test_a_number_is_no_vector():
-    def scaled(x, factor):
-        vec.vstore(x, 0, vec.vfma(factor, vec.vload(x, 0), vec.vzero()))
+def fma_of_a_number(x, factor):
+    vec.vstore(x, 0, vec.vfma(factor, vec.vload(x, 0), vec.vzero()))
 
-    x = np.ones(vec.VL, np.float32)
-    with pytest.raises(TypeError, match="vsplat"):
-        scaled(x, np.float32(2))
-    with pytest.raises(TypingError, match="vsplat"):
-        kernel(scaled)(x, np.float32(2))
+
+def store_of_a_number(x, factor):
+    vec.vstore(x, 0, factor)
+
+
+@pytest.mark.parametrize("wrong", [fma_of_a_number, store_of_a_number])
+@pytest.mark.parametrize("way", [lambda f: f, kernel])
+def test_a_number_is_no_vector(wrong, way):
+    message = r"vadd, vfma and vstore take vectors: vsplat\(f\) makes one"
+    with pytest.raises(TypeError, match=message):
+        way(wrong)(np.ones(vec.VL, np.float32), np.float32(2))
+
+
+def number_times_vector(x, factor):
+    vec.vstore(x, 0, factor * vec.vload(x, 0))
+
+
+def vector_times_vector(x, factor):
+    vec.vstore(x, 0, vec.vsplat(factor) * vec.vload(x, 0))
+
+
+def sum_in_place(x, factor):
+    total = vec.vzero()
+    total += vec.vload(x, 0)
+    vec.vstore(x, 0, total)
+
+
+@pytest.mark.parametrize("wrong", [number_times_vector, vector_times_vector, sum_in_place])
+@pytest.mark.parametrize("way", [lambda f: f, kernel])
+def test_operators_of_vectors_are_refused_by_what_to_write(wrong, way):
+    message = r"^vectors have no \+ or \*: write vadd\(u, v\), vfma\(u, v, w\), vsplat\(number\)$"
+    with pytest.raises(TypeError, match=message):
+        way(wrong)(np.ones(vec.VL, np.float32), np.float32(2))
 
 
 def test_what_a_kernel_calls_can_be_noted():

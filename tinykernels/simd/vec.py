@@ -10,6 +10,7 @@ take its place in a compiled kernel, where nobody looks.
 
 import functools
 import inspect
+import operator
 from types import CellType, FunctionType
 
 import llvmlite.binding as llvm
@@ -18,11 +19,12 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils, config
 from numba.core.errors import TypingError
-from numba.extending import lower_builtin, models, register_model, type_callable
+from numba.extending import lower_builtin, models, overload, register_model, type_callable
 
 __all__ = [
     "REGISTERS",
     "VL",
+    "Lanes",
     "Vec",
     "compiles",
     "cpu_features",
@@ -122,8 +124,7 @@ def _check_array(x):
 
 def _address(context, builder, array_type, x, i, pointer=None):
     """Where the i-th float of x lies; as another kind of pointer if one is given."""
-    data = context.make_array(array_type)(context, builder, x).data
-    place = builder.gep(data, [i])
+    place = builder.gep(context.make_array(array_type)(context, builder, x).data, [i])
     return builder.bitcast(place, pointer) if pointer else place
 
 
@@ -135,24 +136,31 @@ def _in_all_lanes(builder, number):
     return builder.shuffle_vector(first, anything, every_lane_from_0)
 
 
-_NO_VECTOR = "vadd and vfma take vectors only: vsplat(f) makes one of a number f"
+def _refuse_operators(*found, **options):
+    """TypeError where one of them is a vector, or the type of one."""
+    if any(isinstance(one, Lanes | Vec) for one in found):
+        raise TypeError("vectors have no + or *: write vadd(u, v), vfma(u, v, w), vsplat(number)")
 
 
-def _check_vectors(*vectors):
-    """TypeError where a number stands for a vector: a compiled kernel would not take it."""
-    if not all(isinstance(v, np.ndarray) for v in vectors):
-        raise TypeError(_NO_VECTOR)
+class Lanes(np.ndarray):
+    """A vector in plain Python: an array of VL floats, which has no operators there either."""
+
+    __array_ufunc__ = _refuse_operators
 
 
-def _check_vector_types(*found):
-    """The same for the types in a compiled kernel."""
-    if not all(isinstance(one, Vec) for one in found):
-        raise TypingError(_NO_VECTOR)
+for _name in ("add", "sub", "mul", "truediv", "iadd", "isub", "imul", "itruediv"):
+    overload(getattr(operator, _name))(_refuse_operators)
+
+
+def _check_vectors(*found):
+    """TypeError where a number stands for a vector, in plain Python and in a compiled kernel."""
+    if not all(isinstance(one, np.ndarray | Vec) for one in found):
+        raise TypeError("vadd, vfma and vstore take vectors: vsplat(f) makes one of a number f")
 
 
 def vzero():
     """VL zeros."""
-    return np.zeros(VL, np.float32)
+    return np.zeros(VL, np.float32).view(Lanes)
 
 
 @compiles(vzero)
@@ -162,11 +170,10 @@ def _():
 
 def vload(x, i):
     """The VL floats of x from its i-th on."""
-    return _part(x, i, VL).copy()
+    return _part(x, i, VL).copy().view(Lanes)
 
 
-# A load or store without align=4 would be one that faults unless the address is a multiple of the
-# register's width.
+# Without align=4 a load or store would fault at what is no multiple of the register's width.
 @compiles(vload)
 def _(x, i):
     _check_array(x)
@@ -180,12 +187,14 @@ def _(x, i):
 
 def vstore(x, i, v):
     """Write v over the VL floats of x from its i-th on."""
+    _check_vectors(v)
     _part(x, i, VL)[:] = v
 
 
 @compiles(vstore)
 def _(x, i, v):
     _check_array(x)
+    _check_vectors(v)
     if not x.mutable:
         raise TypingError("x is read-only")
 
@@ -200,7 +209,7 @@ def _(x, i, v):
 
 def vbcast(x, i):
     """The i-th float of x in all VL lanes."""
-    return np.repeat(_part(x, i, 1), VL)
+    return np.repeat(_part(x, i, 1), VL).view(Lanes)
 
 
 @compiles(vbcast)
@@ -216,7 +225,7 @@ def _(x, i):
 
 def vsplat(number):
     """A number in all VL lanes."""
-    return np.full(VL, number, np.float32)
+    return np.full(VL, number, np.float32).view(Lanes)
 
 
 @compiles(vsplat)
@@ -230,24 +239,24 @@ def _(number):
 def vadd(u, v):
     """u + v, lane by lane."""
     _check_vectors(u, v)
-    return u + v
+    return (np.asarray(u) + np.asarray(v)).view(Lanes)
 
 
 @compiles(vadd)
 def _(u, v):
-    _check_vector_types(u, v)
+    _check_vectors(u, v)
     return _vec(_vec, _vec), lambda context, builder, signature, args: builder.fadd(*args)
 
 
 def vfma(u, v, w):
     """u * v + w, lane by lane: one instruction where the CPU has it, two where not."""
     _check_vectors(u, v, w)
-    return u * v + w
+    return (np.asarray(u) * np.asarray(v) + np.asarray(w)).view(Lanes)
 
 
 @compiles(vfma)
 def _(u, v, w):
-    _check_vector_types(u, v, w)
+    _check_vectors(u, v, w)
 
     def emit(context, builder, signature, args):
         shape = ir.FunctionType(_FLOATS, [_FLOATS] * 3)
@@ -284,8 +293,7 @@ def in_python(function, **others):
             cell.cell_contents = plain(theirs.cell_contents)
         if not names:
             names["kernel"] = lambda written: written
-            names |= {n: plain(v) for n, v in inner.__globals__.items() if n != "kernel"}
-            names |= others
+            names |= {n: plain(v) for n, v in inner.__globals__.items() if n != "kernel"} | others
         return copies[inner]
 
     return plain(function)

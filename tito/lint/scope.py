@@ -14,6 +14,8 @@ from tito.lint.finding import Hit, rule
 from tito.lint.module import Module
 from tito.notebook import Cell, Role
 
+PACKAGE = "tinykernels"
+
 
 def _hits(module: Module, cell: Cell, names: set[str], say, hint: str | None = None):
     """One hit a name, where the cell first uses it."""
@@ -43,6 +45,37 @@ def star_import(module: Module) -> Iterator[Hit]:
     for cell in module.code:
         if line := _star(module, cell):
             yield Hit("'import *' hides which names a cell needs", cell, line, "name them")
+
+
+@rule("own-package", grading=True)
+def own_package(module: Module) -> Iterator[Hit]:
+    """What its own cells write into the package is not there when the module is tested or graded,
+    or is what an older export left."""
+    own = _own_files(module)
+    for cell in module.code:
+        for node in module.nodes(cell):
+            if found := own & _imported_files(node):
+                name = f"{PACKAGE}.{max(found, key=len)}"
+                why = f"imports {name}, which this module's own cells write"
+                hint = "what the cells above define is there without an import"
+                yield Hit(why, cell, node.lineno, hint)
+
+
+def _own_files(module: Module) -> set[str]:
+    """What its cells are exported to, as in "simd.gemm" and "simd.vec", and its folder "simd"."""
+    own = module.notebook.default_exp or ""
+    routed = {d.value for c in module.code if (d := c.directive("export"))}
+    return (routed | {own, own.rpartition(".")[0]}) - {""}
+
+
+def _imported_files(node: ast.AST) -> set[str]:
+    """Which modules of the package a statement may import."""
+    names: list[str] = []
+    if isinstance(node, ast.Import):
+        names = [alias.name for alias in node.names]
+    elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return {n.removeprefix(f"{PACKAGE}.") for n in names if n.startswith(f"{PACKAGE}.")}
 
 
 @rule("test-unknown-name", grading=True)
