@@ -889,6 +889,50 @@ plt.show()
 
 
 # %% jupyter={"source_hidden": true}
+#| export simd.prefetch
+import re
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+
+AHEAD = 32  # rows: what is asked for so early has come when it is needed
+
+
+def vprefetch(x, i):
+    """Ask for the cache line of x's i-th float, up to the second cache.
+
+    It goes on at once and changes nothing; i may be anywhere, also beyond the array.
+    """
+
+
+@compiles(vprefetch)
+def _(x, i):
+    def emit(context, builder, signature, args):
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        place = builder.bitcast(builder.gep(data, [args[1]]), byte)
+        shape = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        ask = cgutils.get_or_insert_function(builder.module, shape, "llvm.prefetch.p0")
+        # 0: to read it; 1: the second cache; 1: data, not instructions.
+        builder.call(ask, [place, *(number(value) for value in (0, 1, 1))])
+        return context.get_dummy_value()
+
+    return types.void(x, types.intp), emit
+
+
+def with_prefetch(text):
+    """A microkernel's text in which each vector of pb is asked for AHEAD rows before its turn.
+
+    >>> print(with_prefetch("        b0 = vload(pb, ldb * p)"))
+            vprefetch(pb, ldb * p + 32 * ldb)
+            b0 = vload(pb, ldb * p)
+    """
+    load = re.compile(r"^( +)(\w+ = vload\(pb, (.*)\))$", re.MULTILINE)
+    return load.sub(rf"\1vprefetch(pb, \3 + {AHEAD} * ldb)\n\1\2", text)
+
+
+# %% jupyter={"source_hidden": true}
 #| export simd.microkernel
 def compile_source(text, name):
     """The function `name` that a text defines, compiled by Numba.
@@ -906,6 +950,7 @@ def compile_source(text, name):
         shown = "\n".join(text.splitlines()[: error.lineno])
         raise ValueError(f"line {error.lineno} of the text: {error.msg}\n{shown}") from None
     calls = dict(vzero=vzero, vload=vload, vbcast=vbcast, vfma=vfma, vadd=vadd, vstore=vstore)
+    calls["vprefetch"] = vprefetch
     if unknown := _unknown_parts(tree, {"range", *calls}):
         value = ": write its value" if unknown[0] in {"VL", "mr", "nv"} else ""
         known = "a kernel's text may hold the vector calls and range"
@@ -984,7 +1029,7 @@ def ukernel_source(mr, nv, registers=REGISTERS):
 @functools.cache
 def ukernel(mr, nv):
     """The compiled microkernel for a tile of mr rows and nv vectors."""
-    return compile_source(ukernel_source(mr, nv), "ukernel")
+    return compile_source(with_prefetch(ukernel_source(mr, nv)), "ukernel")
 
 
 def multiply_tile(mr, nv, pa, pb, out, row=0, column=0, times=1, plain=False):
@@ -1371,10 +1416,15 @@ def panels_from_columns(x, ld, n, panels):
     ### END SOLUTION
 
 
+SMALL = 1 << 14  # floats
+
+
 def _packed(x, width):
     """The panels of a matrix x (k, n), of so many columns each: (ceil(n / width), k, width)."""
     k, n = x.shape
-    panels = aligned_empty((-(-n // width), k, width))
+    shape = -(-n // width), k, width
+    # For a few rows of A the search for memory would take longer than the packing.
+    panels = aligned_empty(shape) if k * n > SMALL else np.empty(shape, np.float32)
     if n % width:
         panels[-1] = np.nan  # zeros that a kernel forgets shall show at once
     if rows := flat_rows(x):
@@ -1514,7 +1564,7 @@ def tile_for(rows):
     >>> tile_for(3)[0]
     3
     """
-    mr = min(rows, 16 if VL == 16 and rows >= 16 else TILE[0])
+    mr = min(rows, TILE[0])
     return mr, min(WIDEST, (REGISTERS - 2) // (mr + 1))
 
 
@@ -1772,6 +1822,9 @@ def begin(a, b, out):
     m, inner, n = check_matmul(a, b)
     if a.dtype != FLOAT:
         raise TypeError(f"a and b are {a.dtype}, not float32: use gemm, or .astype")
+    if out is None:
+        out = np.zeros((m, n), np.float32)
+        return m, inner, n, out, out
     others = [x for x in (a, b) if isinstance(x, np.ndarray)]
     out = check_out(out, (m, n), *others)
     c = out if flat_rows(out) else np.empty((m, n), np.float32)
@@ -2030,8 +2083,7 @@ def tile_columns(b, ldb, n, nr):
     The second begins where a cache line does, if rows of B lie whole lines apart: a vector that
     lies in two lines takes two loads. So the first may be narrow, as the last.
     """
-    line = 16  # floats
-    first = -(b.ctypes.data // 4) % min(line, nr) if ldb % line == 0 and nr <= 4 * VL else 0
+    first = -(b.ctypes.data // 4) % VL if ldb % VL == 0 else 0
     start = first - nr if first else 0
     begins = np.empty(2 + (n - 1 - start) // nr, np.int64)
     for t in range(len(begins)):
@@ -2056,7 +2108,7 @@ def in_place_kernel(mr, nv):
         n      : columns of B, at least nr = nv * VL
         the others as in macro_kernel
     """
-    tile, nr = ukernel(mr, nv), nv * VL
+    tile, narrow, nr = ukernel(mr, nv), ukernel(mr, 1), nv * VL
 
     @kernel
     def tiles(pa, b, ldb, c, ic, ldc, n):
@@ -2073,15 +2125,19 @@ def in_place_kernel(mr, nv):
                 for t in range(first, min(first + strip, number)):
                     j, width = begins[t], begins[t + 1] - begins[t]
                     place = ic + q * mr * ldc + j
-                    target, start, ld, at = c, place, ldc, j
-                    if width < nr:
-                        edge[:] = np.float32(0)
-                        target, start, ld, at = edge, 0, nr, min(j, n - nr)
-                    tile(pa[q], b[at:], ldb, k, target, start, ld)
-                    if width < nr:
-                        for r in range(mr):
-                            for s in range(width):
-                                c[place + r * ldc + s] += edge[r * nr + j - at + s]
+                    if width == nr:
+                        tile(pa[q], b[j:], ldb, k, c, place, ldc)
+                        continue
+                    edge[:] = np.float32(0)
+                    ld = VL if width <= VL else nr
+                    at = min(j, n - ld)
+                    if ld < nr:
+                        narrow(pa[q], b[at:], ldb, k, edge, 0, ld)
+                    else:
+                        tile(pa[q], b[at:], ldb, k, edge, 0, ld)
+                    for r in range(mr):
+                        for s in range(width):
+                            c[place + r * ldc + s] += edge[r * ld + j - at + s]
         ### END SOLUTION
 
     return tiles

@@ -67,6 +67,9 @@ def begin(a, b, out):
     m, inner, n = check_matmul(a, b)
     if a.dtype != FLOAT:
         raise TypeError(f"a and b are {a.dtype}, not float32: use gemm, or .astype")
+    if out is None:
+        out = np.zeros((m, n), np.float32)
+        return m, inner, n, out, out
     others = [x for x in (a, b) if isinstance(x, np.ndarray)]
     out = check_out(out, (m, n), *others)
     c = out if flat_rows(out) else np.empty((m, n), np.float32)
@@ -147,7 +150,7 @@ def in_place_kernel(mr, nv):
         n      : columns of B, at least nr = nv * VL
         the others as in macro_kernel
     """
-    tile, nr = ukernel(mr, nv), nv * VL
+    tile, narrow, nr = ukernel(mr, nv), ukernel(mr, 1), nv * VL
 
     @kernel
     def tiles(pa, b, ldb, c, ic, ldc, n):
@@ -160,15 +163,19 @@ def in_place_kernel(mr, nv):
                 for t in range(first, min(first + strip, number)):
                     j, width = begins[t], begins[t + 1] - begins[t]
                     place = ic + q * mr * ldc + j
-                    target, start, ld, at = c, place, ldc, j
-                    if width < nr:
-                        edge[:] = np.float32(0)
-                        target, start, ld, at = edge, 0, nr, min(j, n - nr)
-                    tile(pa[q], b[at:], ldb, k, target, start, ld)
-                    if width < nr:
-                        for r in range(mr):
-                            for s in range(width):
-                                c[place + r * ldc + s] += edge[r * nr + j - at + s]
+                    if width == nr:
+                        tile(pa[q], b[j:], ldb, k, c, place, ldc)
+                        continue
+                    edge[:] = np.float32(0)
+                    ld = VL if width <= VL else nr
+                    at = min(j, n - ld)
+                    if ld < nr:
+                        narrow(pa[q], b[at:], ldb, k, edge, 0, ld)
+                    else:
+                        tile(pa[q], b[at:], ldb, k, edge, 0, ld)
+                    for r in range(mr):
+                        for s in range(width):
+                            c[place + r * ldc + s] += edge[r * ld + j - at + s]
 
     return tiles
 

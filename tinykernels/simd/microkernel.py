@@ -8,6 +8,7 @@ import linecache
 import numpy as np
 
 from tinykernels.jit import kernel
+from tinykernels.simd.prefetch import vprefetch, with_prefetch
 from tinykernels.simd.vec import (
     REGISTERS,
     VL,
@@ -138,6 +139,7 @@ def compile_source(text, name):
         shown = "\n".join(text.splitlines()[: error.lineno])
         raise ValueError(f"line {error.lineno} of the text: {error.msg}\n{shown}") from None
     calls = dict(vzero=vzero, vload=vload, vbcast=vbcast, vfma=vfma, vadd=vadd, vstore=vstore)
+    calls["vprefetch"] = vprefetch
     if unknown := _unknown_parts(tree, {"range", *calls}):
         value = ": write its value" if unknown[0] in {"VL", "mr", "nv"} else ""
         known = "a kernel's text may hold the vector calls and range"
@@ -196,7 +198,7 @@ def ukernel_source(mr, nv, registers=REGISTERS):
 @functools.cache
 def ukernel(mr, nv):
     """The compiled microkernel for a tile of mr rows and nv vectors."""
-    return compile_source(ukernel_source(mr, nv), "ukernel")
+    return compile_source(with_prefetch(ukernel_source(mr, nv)), "ukernel")
 
 
 def multiply_tile(mr, nv, pa, pb, out, row=0, column=0, times=1, plain=False):
@@ -233,7 +235,7 @@ def tile_for(rows):
     >>> tile_for(3)[0]
     3
     """
-    mr = min(rows, 16 if VL == 16 and rows >= 16 else TILE[0])
+    mr = min(rows, TILE[0])
     return mr, min(WIDEST, (REGISTERS - 2) // (mr + 1))
 
 

@@ -12,6 +12,7 @@ from tinykernels.jit import kernel
 from tinykernels.simd.vec import VL, compiles, in_python, vload, vstore
 
 __all__ = [
+    "SMALL",
     "STAY",
     "aligned_empty",
     "flat_rows",
@@ -242,10 +243,15 @@ def panels_from_columns(x, ld, n, panels):
                 panel[p, s] = column[p]
 
 
+SMALL = 1 << 14  # floats
+
+
 def _packed(x, width):
     """The panels of a matrix x (k, n), of so many columns each: (ceil(n / width), k, width)."""
     k, n = x.shape
-    panels = aligned_empty((-(-n // width), k, width))
+    shape = -(-n // width), k, width
+    # For a few rows of A the search for memory would take longer than the packing.
+    panels = aligned_empty(shape) if k * n > SMALL else np.empty(shape, np.float32)
     if n % width:
         panels[-1] = np.nan  # zeros that a kernel forgets shall show at once
     if rows := flat_rows(x):
@@ -284,8 +290,7 @@ def tile_columns(b, ldb, n, nr):
     The second begins where a cache line does, if rows of B lie whole lines apart: a vector that
     lies in two lines takes two loads. So the first may be narrow, as the last.
     """
-    line = 16  # floats
-    first = -(b.ctypes.data // 4) % min(line, nr) if ldb % line == 0 and nr <= 4 * VL else 0
+    first = -(b.ctypes.data // 4) % VL if ldb % VL == 0 else 0
     start = first - nr if first else 0
     begins = np.empty(2 + (n - 1 - start) // nr, np.int64)
     for t in range(len(begins)):
