@@ -5,11 +5,14 @@ from __future__ import annotations
 import pytest
 
 from tests.hostile.lesson import MAX_POINTS, RIGHT, graded, hand_in, place, with_cell
+from tito.grading.limits import Limits
 
 # About what the hand-ins do: how judges start is tried elsewhere.
 pytestmark = pytest.mark.usefixtures("ready_judges")
 NUMPY = "import numpy as np\n"
 BITS, SCALED, MEAN = RIGHT["bits"], RIGHT["scaled"], RIGHT["mean"]
+# Nothing here runs for ever, and what compiles or draws needs a second of CPU on a quiet machine.
+REAL = Limits()
 
 # name of the way: the exercise, and the cell that answers it
 WAYS = {
@@ -447,7 +450,7 @@ def test_an_honest_way_costs_nothing(way, fastest):
     exercise, source = WAYS[way]
     own = hand_in(RIGHT)
     place(own, exercise).source = source
-    result = graded(own, fastest)
+    result = graded(own, fastest, limits=REAL)
     lost = [(c.id, c.message) for c in result.cells if not c.points]
     assert (result.points, lost) == (MAX_POINTS, [])
 
@@ -456,7 +459,7 @@ def test_an_answer_in_two_cells_costs_nothing(engine):
     own = hand_in(RIGHT, bits="def ones(n):\n    return bin(n).count('1')\n")
     own = with_cell(own, "bits-test", "import math  # for later\nbits = ones")
     own = with_cell(own, "bits-test", "1 / 0")
-    assert graded(own, engine).points == MAX_POINTS
+    assert graded(own, engine, limits=REAL).points == MAX_POINTS
 
 
 def test_facts_about_the_machine_can_be_asked(engine):
@@ -465,5 +468,5 @@ def test_facts_about_the_machine_can_be_asked(engine):
         "print(getpass.getuser(), os.path.expanduser('~'), tempfile.gettempdir(), os.cpu_count())\n"
         "print(platform.uname(), platform.processor(), psutil.virtual_memory(), time.tzname)\n"
     )
-    result = graded(hand_in(RIGHT, bits=ask + BITS), engine)
+    result = graded(hand_in(RIGHT, bits=ask + BITS), engine, limits=REAL)
     assert (result.points, result.raised) == (MAX_POINTS, [])
