@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.running import executed
+from tests.sharing import made_once
 from tito.course import Course
 from tito.grading.judge.text import import_lines
 from tito.notebook import Role, load
@@ -78,9 +79,9 @@ def course(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("kit") / "a kit"
-    kit.generate(Course(ROOT), folder)
-    return folder
+    """The course's kit, of which every worker has a copy."""
+    made = made_once(tmp_path_factory, "kit", lambda folder: kit.generate(Course(ROOT), folder))
+    return shutil.copytree(made, tmp_path_factory.mktemp("kit") / "a kit")
 
 
 @pytest.mark.parametrize("name", MODULES)

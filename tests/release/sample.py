@@ -95,8 +95,13 @@ RIGHT = {"weigh": f"#| export\ndef weigh(x, limit):\n{indented(SOLUTION)}\n"}
 def make_kit(root: Path) -> Course:
     """A student's kit of that course, in a folder with a blank in its name."""
     make_course(root)
-    kit.write(_files_of_the_kit(), root / "my kit")
-    return Course(root / "my kit")
+    return write_kit(root / "my kit")
+
+
+def write_kit(folder: Path) -> Course:
+    """What `kit.generate` makes of that course, which is worked out once."""
+    kit.write(_files_of_the_kit(), folder)
+    return Course(folder)
 
 
 @cache

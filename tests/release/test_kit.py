@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.release.sample import HIDDEN, RUBRIC, SOLUTION, make_course
+from tests.release.sample import HIDDEN, RUBRIC, SOLUTION, make_course, write_kit
 from tito import strip
 from tito.course import Course
 from tito.errors import UsageError, UserError
@@ -29,8 +29,7 @@ def course(tmp_path):
 
 @pytest.fixture
 def made(course, tmp_path):
-    kit.generate(course, tmp_path / "the kit")
-    return Course(tmp_path / "the kit")
+    return write_kit(tmp_path / "the kit")
 
 
 def every_byte(folder: Path) -> bytes:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.release.sample import RIGHT, SOLUTION, fill_in, make_course
+from tests.release.sample import RIGHT, SOLUTION, fill_in, make_course, write_kit
 from tito.course import Course
 from tito.errors import UserError
 from tito.release import kit, workspace
@@ -19,7 +19,7 @@ def course(tmp_path):
 
 @pytest.fixture
 def own(course):
-    return workspace.open_workspace(course).course
+    return write_kit(course.root / workspace.FOLDER)
 
 
 def change_the_course(course, old="Sum what is above", new="Add up what is above"):

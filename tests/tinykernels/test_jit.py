@@ -44,8 +44,9 @@ OUT = [pytest.param(*rest, id=name) for name, *rest in with_out()]
 
 
 def test_the_examples_of_the_docstrings_are_right():
-    assert doctest.testmod(jit).failed == 0
-    assert doctest.testmod(jit).attempted >= 8
+    found = doctest.testmod(jit)
+    assert found.failed == 0
+    assert found.attempted >= 8
 
 
 @pytest.mark.parametrize(

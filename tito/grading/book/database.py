@@ -44,23 +44,25 @@ def create(path: Path, course_id: str) -> None:
     handle, scratch = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     os.close(handle)
     os.unlink(scratch)
+    url = f"sqlite:///{scratch}"
     try:
-        with _own_commands_first():
-            tables().Gradebook(f"sqlite:///{scratch}", course_id).close()
+        _say_version(url)
+        tables().Gradebook(url, course_id).close()
         os.replace(scratch, path)
     finally:
         remove_torn(path)
 
 
-@contextlib.contextmanager
-def _own_commands_first() -> Iterator[None]:
-    """nbgrader calls `alembic`, which lies beside this Python, whether or not that is on PATH."""
-    before = os.environ.get("PATH", "")
-    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), before])
-    try:
-        yield
-    finally:
-        os.environ["PATH"] = before
+def _say_version(url: str) -> None:
+    """Of the tables that nbgrader is about to make: it would start a program to hear of it."""
+    from sqlalchemy import create_engine, text
+
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)"))
+        insert = text("INSERT INTO alembic_version (version_num) VALUES (:version)")
+        connection.execute(insert, {"version": _newest_version()})
+    engine.dispose()
 
 
 class Book:
