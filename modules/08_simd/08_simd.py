@@ -2264,21 +2264,27 @@ for plain, m, k, n in cases:
     a, b = ramp(m, k), behind_a_line(ramp(k, n, seed=1))
     want = product_spec(a, b)
     mr, nv = tile_for(m)
-    begins = in_python(tile_columns)(b, n, n, nv * VL) if n >= 8 * VL else [0, 0, n]
+    nr = nv * VL
+    begins = in_python(tile_columns)(b, n, n, nr) if n >= 8 * VL else [0, 0, n]
     done, last = begins[1], begins[-2]
 
-    def changed(first, stop, factor):
+    def changed(by, *parts):
         other = want.copy()
-        other[:, first:stop] *= factor
+        for first, stop in parts:
+            other[:, first:stop] += by * want[:, first:stop]
         return other
 
-    missing = f"columns {last} to {n} are missing"
+    missing = "columns {} to {} are missing".format
     twice = "a narrow tile added its other columns too: C has had them already, or gets them later"
-    both = max(0, n - nv * VL)
-    causes = {missing: lambda: changed(last, n, 0), twice: lambda: changed(both, last, 2)}
-    if 0 < done < nv * VL:
-        causes[f"columns 0 to {done} are missing"] = lambda: changed(0, done, 0)
-        causes[twice] = lambda: changed(done, nv * VL, 2)
+    rest, beside = (last, n), (max(0, n - nr), last)
+    causes = {missing(*rest): lambda: changed(-1, rest), twice: lambda: changed(1, beside)}
+    if 0 < done < nr:
+        head, behind = (0, done), (done, nr)
+        both = f"{missing(*head)}, {missing(*rest)}"
+        causes[missing(*head)] = lambda: changed(-1, head)
+        causes[both] = lambda: changed(-1, head, rest)
+        causes[f"{twice} (the first)"] = lambda: changed(1, behind)
+        causes[f"{twice} (the first and the last)"] = lambda: changed(1, behind, beside)
     hint = "tile t does the columns begins[t] to begins[t + 1], every panel of A has its rows of C"
     got = expect_unchanged(skinny_in_python, a, b)
     if not plain:
