@@ -924,12 +924,16 @@ def _(x, i):
 def with_prefetch(text):
     """A microkernel's text in which each vector of pb is asked for AHEAD rows before its turn.
 
+    The tile of C is asked for before all else. What is written otherwise stays as it is.
+
     >>> print(with_prefetch("        b0 = vload(pb, ldb * p)"))
             vprefetch(pb, ldb * p + 32 * ldb)
             b0 = vload(pb, ldb * p)
     """
-    load = re.compile(r"^( +)(\w+ = vload\(pb, (.*)\))$", re.MULTILINE)
-    return load.sub(rf"\1vprefetch(pb, \3 + {AHEAD} * ldb)\n\1\2", text)
+    load = re.compile(r"^( +)(\w+ = vload\(pb, (.*\bldb\b.*)\))$", re.MULTILINE)
+    first, *others = load.sub(rf"\1vprefetch(pb, \3 + {AHEAD} * ldb)\n\1\2", text).split("\n")
+    places = re.findall(r"vload\(c, ((?:ic|ldc|[\d+* ])+)\)", text)
+    return "\n".join([first, *(f"    vprefetch(c, {place})" for place in places), *others])
 
 
 # %% jupyter={"source_hidden": true}
@@ -1295,13 +1299,11 @@ def turn_columns(x, start, ld, panel):
         panel[p, s] = x[start + ld * s + p]
 
     It begins only panels that it can do: as wide as 8 floats, or narrower by up to 3 where a
-    register holds 8; as wide as 4 or 16 where it holds 16.
+    register holds 8; as wide as 4 where it holds 16.
     """
     k, width = panel.shape
     if VL == 16 and width == 4:
         return turn_4_columns(x, start, ld, panel)
-    if VL == 16 and width == 16:
-        return turn_16_columns(x, start, ld, panel)
     if width != 8 and (VL != 8 or not 4 < width < 8):
         return 0
     # A row of a narrower panel is stored with floats too many; the next row comes over them.
@@ -1335,23 +1337,6 @@ def turn_4_columns(x, start, ld, panel):
         rows = zip_halves((a, b, c, d, e, f, g, h))
         for r in range(8):
             vstore(panel, 4 * p + r * VL, rows[r])
-    return stop
-
-
-@kernel
-def turn_16_columns(x, start, ld, panel):
-    """turn_columns for 16 columns: four rounds of zips, each of them in two parts."""
-    stop = len(panel) - len(panel) % VL
-    for p in range(0, stop, VL):
-        i = start + p
-        a, b = four_rows(x, i, ld), four_rows(x, i + 4 * ld, ld)
-        c, d = four_rows(x, i + 8 * ld, ld), four_rows(x, i + 12 * ld, ld)
-        for _ in range(4):
-            upper, lower = zip_halves(a + c), zip_halves(b + d)
-            a, b, c, d = upper[:4], upper[4:], lower[:4], lower[4:]
-        rows = a + b + c + d
-        for r in range(16):
-            vstore(panel, 16 * p + r * VL, rows[r])
     return stop
 
 
@@ -2048,6 +2033,8 @@ Packing B costs `k * n` copies and pays when B is used for many rows. A language
         in place      B --------------------------> tile     rows of B, ldb floats apart
         packed once         panels ---------------> tile     the copies were made long ago
 
+One thing is lost in place: rows of B lie far apart, and the hardware that guesses what is read next does not guess across such steps. So `ukernel` puts lines into your text: `vprefetch(pb, i)` asks for a row of B `AHEAD` rows before its turn. It is a wish, no load; nothing waits for it, and an address that does not exist does no harm.
+
 A vector may not reach over the end of a row of B. So where fewer than `nr` columns are left, the tile begins earlier, at `n - nr`; it adds to a little array, as at the edge of a block, and only the columns that C does not have yet are added from there.
 
     columns of B   0    first                                 n
@@ -2055,7 +2042,7 @@ A vector may not reach over the end of a row of B. So where fewer than `nr` colu
                    [--------]                                           the first reads nr columns,
                                                        [--------]       and so does the last
 
-The same trick is good for something else. A vector that lies in two cache lines takes two loads, and the arrays of NumPy seldom begin at a line. `tile_columns` says where tiles begin: the first may be a narrow one, so that the second begins at a line, and all others with it.
+The same trick is good for something else. A vector that lies in two cache lines takes two loads, and the arrays of NumPy seldom begin at a line. `tile_columns` says where tiles begin: the first may be a narrow one, so that the second begins at a line, and all others with it. For so narrow a tile most of the work would be in vain; `narrow` is a microkernel for one vector, for what is not wider.
 
 `tile_for(rows)` says which tile is right for the rows that are left: for 5 there is a tile of 5, so that no row of zeros is computed. `row_parts(m, tile_for)` goes through m rows so.
 
@@ -2080,8 +2067,8 @@ def strip_for(k, nr):
 def tile_columns(b, ldb, n, nr):
     """The columns of B at which tiles of nr begin, and n at the end, for n of nr or more.
 
-    The second begins where a cache line does, if rows of B lie whole lines apart: a vector that
-    lies in two lines takes two loads. So the first may be narrow, as the last.
+    The second begins where no vector lies in two cache lines, if rows of B lie whole vectors apart:
+    such a one takes two loads. So the first may be narrow, as the last.
     """
     first = -(b.ctypes.data // 4) % VL if ldb % VL == 0 else 0
     start = first - nr if first else 0
@@ -2117,7 +2104,8 @@ def in_place_kernel(mr, nv):
         edge = np.empty(mr * nr, np.float32)
         # Hint: strip by strip, each with all panels of A. Tile t does the columns from begins[t]
         #       to begins[t + 1]. Fewer than nr go into `edge`, and B is read from
-        #       min(begins[t], n - nr) on: the columns from the j-th on are b[j:]. About 16 lines.
+        #       min(begins[t], n - nr) on: the columns from the j-th on are b[j:]. Up to VL of them
+        #       go there by `narrow`, whose rows have VL columns, not nr. About 21 lines.
         ### BEGIN SOLUTION
         number = len(begins) - 1
         for first in range(0, number, strip):

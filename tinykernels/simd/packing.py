@@ -25,7 +25,6 @@ __all__ = [
     "strip_for",
     "tile_columns",
     "turn_4_columns",
-    "turn_16_columns",
     "turn_columns",
     "vzip_high",
     "vzip_low",
@@ -133,13 +132,11 @@ def turn_columns(x, start, ld, panel):
         panel[p, s] = x[start + ld * s + p]
 
     It begins only panels that it can do: as wide as 8 floats, or narrower by up to 3 where a
-    register holds 8; as wide as 4 or 16 where it holds 16.
+    register holds 8; as wide as 4 where it holds 16.
     """
     k, width = panel.shape
     if VL == 16 and width == 4:
         return turn_4_columns(x, start, ld, panel)
-    if VL == 16 and width == 16:
-        return turn_16_columns(x, start, ld, panel)
     if width != 8 and (VL != 8 or not 4 < width < 8):
         return 0
     # A row of a narrower panel is stored with floats too many; the next row comes over them.
@@ -173,23 +170,6 @@ def turn_4_columns(x, start, ld, panel):
         rows = zip_halves((a, b, c, d, e, f, g, h))
         for r in range(8):
             vstore(panel, 4 * p + r * VL, rows[r])
-    return stop
-
-
-@kernel
-def turn_16_columns(x, start, ld, panel):
-    """turn_columns for 16 columns: four rounds of zips, each of them in two parts."""
-    stop = len(panel) - len(panel) % VL
-    for p in range(0, stop, VL):
-        i = start + p
-        a, b = four_rows(x, i, ld), four_rows(x, i + 4 * ld, ld)
-        c, d = four_rows(x, i + 8 * ld, ld), four_rows(x, i + 12 * ld, ld)
-        for _ in range(4):
-            upper, lower = zip_halves(a + c), zip_halves(b + d)
-            a, b, c, d = upper[:4], upper[4:], lower[:4], lower[4:]
-        rows = a + b + c + d
-        for r in range(16):
-            vstore(panel, 16 * p + r * VL, rows[r])
     return stop
 
 
@@ -287,8 +267,8 @@ def strip_for(k, nr):
 def tile_columns(b, ldb, n, nr):
     """The columns of B at which tiles of nr begin, and n at the end, for n of nr or more.
 
-    The second begins where a cache line does, if rows of B lie whole lines apart: a vector that
-    lies in two lines takes two loads. So the first may be narrow, as the last.
+    The second begins where no vector lies in two cache lines, if rows of B lie whole vectors apart:
+    such a one takes two loads. So the first may be narrow, as the last.
     """
     first = -(b.ctypes.data // 4) % VL if ldb % VL == 0 else 0
     start = first - nr if first else 0

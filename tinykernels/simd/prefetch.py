@@ -41,9 +41,13 @@ def _(x, i):
 def with_prefetch(text):
     """A microkernel's text in which each vector of pb is asked for AHEAD rows before its turn.
 
+    The tile of C is asked for before all else. What is written otherwise stays as it is.
+
     >>> print(with_prefetch("        b0 = vload(pb, ldb * p)"))
             vprefetch(pb, ldb * p + 32 * ldb)
             b0 = vload(pb, ldb * p)
     """
-    load = re.compile(r"^( +)(\w+ = vload\(pb, (.*)\))$", re.MULTILINE)
-    return load.sub(rf"\1vprefetch(pb, \3 + {AHEAD} * ldb)\n\1\2", text)
+    load = re.compile(r"^( +)(\w+ = vload\(pb, (.*\bldb\b.*)\))$", re.MULTILINE)
+    first, *others = load.sub(rf"\1vprefetch(pb, \3 + {AHEAD} * ldb)\n\1\2", text).split("\n")
+    places = re.findall(r"vload\(c, ((?:ic|ldc|[\d+* ])+)\)", text)
+    return "\n".join([first, *(f"    vprefetch(c, {place})" for place in places), *others])
