@@ -1808,7 +1808,7 @@ def begin(a, b, out):
     if a.dtype != FLOAT:
         raise TypeError(f"a and b are {a.dtype}, not float32: use gemm, or .astype")
     if out is None:
-        out = np.zeros((m, n), np.float32)
+        out = np.zeros((m, n), FLOAT)
         return m, inner, n, out, out
     others = [x for x in (a, b) if isinstance(x, np.ndarray)]
     out = check_out(out, (m, n), *others)
