@@ -26,7 +26,7 @@ MOST_SECONDS = 60
 # say where an answer is missing hangs on none.
 MEASURES_ALL = sys.version_info >= (3, 13)
 CLOCK = "import os; _t = os.times(); print(sum(_t[:4]))"
-# What is measured is called once, in one round. Then every cell still runs and shows what it would
+# One sample of what is measured, or one round. Then every cell still runs and shows what it would
 # show; how long it measures is tried with the reference on one Python.
 ONE_ROUND = """
 import functools
@@ -36,10 +36,9 @@ from tito.machine import board, measuring, timer
 def fewest(function, **options):
     return functools.wraps(function)(lambda *args, **more: function(*args, **{**more, **options}))
 
-timer.SHORTEST_SAMPLE = 1e-9
-tito.machine.time_call = timer.time_call = fewest(timer.time_call, repeats=1, warmup=0)
-tito.machine.compare = timer.compare = fewest(timer.compare, rounds=1)
-tito.machine.measure = measuring.measure = board.measure = fewest(measuring.measure, rounds=1)
+tito.machine.time_call = fewest(timer.time_call, repeats=1)
+tito.machine.compare = fewest(timer.compare, rounds=1)
+tito.machine.measure = board.measure = fewest(measuring.measure, rounds=1)
 """
 
 
