@@ -22,7 +22,7 @@ from tito.machine import instruction_set, probes
 
 SIDES = (256, 512, 1024)
 SOFTMAX, LAYERNORM, RELU, EXPONENTS = (512, 2048), (256, 4096), (1024, 1024), 1 << 20
-FINE_ROUNDS = 25  # where the caches decide, and one sample may be far from the next
+FINE_ROUNDS = 51  # where the caches decide, and one sample may be far from the next
 NOT_EXPORTED = "tinykernels/jit.py is not there: tito export 07"
 
 # (arrays, out) -> what is called without arguments, so that nothing but the kernel is timed.
