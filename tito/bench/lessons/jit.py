@@ -80,6 +80,7 @@ def softmax(name: str, other: Side, called: str) -> Lesson:
         f"softmax of {SOFTMAX[0]} x {SOFTMAX[1]}: {called} / fused",
         "each row is read from memory once and written once, and exp is a polynomial",
         lambda: _pair(other, _into("jit", "softmax_fused"), numbers(*SOFTMAX, seed=3)),
+        FINE_ROUNDS,
     )
 
 
