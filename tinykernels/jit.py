@@ -438,9 +438,15 @@ def exp_fused(x, out=None):
     return settled(y, out)
 
 
-# 07_numba: LANES
+# 07_numba: LANES, BANDS, one_launch
 # Maxima that run side by side: four vectors of 16 numbers, or eight of 8.
 LANES = 64
+
+# Bands of rows, for threads: some for every core there may be, the same number everywhere.
+BANDS = 32
+
+# One launch at a time: where Numba has only its own threads (macOS), a second one ends Python.
+one_launch = threading.Lock()
 
 
 # 07_numba: softmax_fused
@@ -510,6 +516,32 @@ def softmax_fused(x, out=None):
     if getattr(x, "dtype", None) == np.float64:
         return vectorized.softmax(x, out=out)
     return by_rows(softmax_kernel, x, place_for(x, out))
+
+
+# Given: bands of rows, shared out to threads. Exercise 7 tells how.
+@parallel_kernel
+def softmax_bands(x, y):
+    """softmax_kernel on bands of rows, which threads share out."""
+    for w in prange(BANDS):
+        first, last = int(w) * len(x) // BANDS, (int(w) + 1) * len(x) // BANDS
+        softmax_kernel(x[first:last], y[first:last])
+
+
+def softmax_prange(x, out=None):
+    """softmax_fused by all threads that Numba has: its arguments, its errors, its results.
+
+    x   : float32 or float64, one axis or more, any stride; not modified
+    out : an array of x's shape and dtype, or None for a new one
+    returns out
+
+    >>> softmax_prange(np.array([[0.0, 0.0], [1000.0, -np.inf]], np.float32))
+    array([[0.5, 0.5],
+           [1. , 0. ]], dtype=float32)
+    """
+    if getattr(x, "dtype", None) == np.float64:
+        return vectorized.softmax(x, out=out)
+    with one_launch:
+        return by_rows(softmax_bands, x, place_for(x, out))
 
 
 # 07_numba: check_vectors, beside, norm_rows
@@ -653,6 +685,32 @@ def layernorm_fused(x, gamma, beta, eps=1e-5, out=None):
     return norm_rows(layernorm_kernel, x, gamma, beta, eps, out)
 
 
+# Given: as for softmax.
+@parallel_kernel
+def layernorm_bands(x, gamma, beta, eps, y):
+    """layernorm_kernel on bands of rows, which threads share out."""
+    for w in prange(BANDS):
+        first, last = int(w) * len(x) // BANDS, (int(w) + 1) * len(x) // BANDS
+        layernorm_kernel(x[first:last], gamma, beta, eps, y[first:last])
+
+
+def layernorm_prange(x, gamma, beta, eps=1e-5, out=None):
+    """layernorm_fused by all threads that Numba has: its arguments, its errors, its results.
+
+    x     : (..., n) float32 or float64, any stride; not modified
+    gamma : (n,), the dtype of x
+    beta  : (n,), the dtype of x
+    eps   : a number > 0
+    out   : an array of x's shape and dtype, or None for a new one
+    returns out
+
+    >>> layernorm_prange(np.array([[1.0, 3.0]]), np.ones(2), np.zeros(2), eps=3.0)
+    array([[-0.5,  0.5]])
+    """
+    with one_launch:
+        return norm_rows(layernorm_bands, x, gamma, beta, eps, out)
+
+
 # 07_numba: matmul_prange
 @parallel_kernel
 def matmul_prange_kernel(a, b, c):
@@ -690,13 +748,6 @@ def column_sums_kernel(x, parts):
                 mine[j] += x[i, j]
 
 
-# Bands of rows: some for every core there may be, the same number everywhere.
-BANDS = 32
-
-# One launch at a time: where Numba has only its own threads (macOS), a second one ends Python.
-one_launch = threading.Lock()
-
-
 def matmul_prange(a, b, out=None):
     """The product of two matrices by all threads that Numba has.
 
@@ -728,55 +779,3 @@ def column_sums_prange(x):
     with one_launch:
         column_sums_kernel(compiled_form(x), parts)
     return parts.sum(axis=0)
-
-
-# Rows that know nothing of one another are the easy case: the kernels of exercises 5 and 6, a band
-# of rows for each piece of work.
-@parallel_kernel
-def softmax_bands(x, y):
-    """softmax_kernel on bands of rows, which threads share out."""
-    for w in prange(BANDS):
-        first, last = int(w) * len(x) // BANDS, (int(w) + 1) * len(x) // BANDS
-        softmax_kernel(x[first:last], y[first:last])
-
-
-@parallel_kernel
-def layernorm_bands(x, gamma, beta, eps, y):
-    """layernorm_kernel on bands of rows, which threads share out."""
-    for w in prange(BANDS):
-        first, last = int(w) * len(x) // BANDS, (int(w) + 1) * len(x) // BANDS
-        layernorm_kernel(x[first:last], gamma, beta, eps, y[first:last])
-
-
-def softmax_prange(x, out=None):
-    """softmax_fused by all threads that Numba has: its arguments, its errors, its results.
-
-    x   : float32 or float64, one axis or more, any stride; not modified
-    out : an array of x's shape and dtype, or None for a new one
-    returns out
-
-    >>> softmax_prange(np.array([[0.0, 0.0], [1000.0, -np.inf]], np.float32))
-    array([[0.5, 0.5],
-           [1. , 0. ]], dtype=float32)
-    """
-    if getattr(x, "dtype", None) == np.float64:
-        return vectorized.softmax(x, out=out)
-    with one_launch:
-        return by_rows(softmax_bands, x, place_for(x, out))
-
-
-def layernorm_prange(x, gamma, beta, eps=1e-5, out=None):
-    """layernorm_fused by all threads that Numba has: its arguments, its errors, its results.
-
-    x     : (..., n) float32 or float64, any stride; not modified
-    gamma : (n,), the dtype of x
-    beta  : (n,), the dtype of x
-    eps   : a number > 0
-    out   : an array of x's shape and dtype, or None for a new one
-    returns out
-
-    >>> layernorm_prange(np.array([[1.0, 3.0]]), np.ones(2), np.zeros(2), eps=3.0)
-    array([[-0.5,  0.5]])
-    """
-    with one_launch:
-        return norm_rows(layernorm_bands, x, gamma, beta, eps, out)

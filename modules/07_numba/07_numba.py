@@ -582,7 +582,7 @@ expect_close(got, wanted, inner=3, scale=50, hint="right values first")
 
 
 def draw_square(rng):
-    return tuple(rng.standard_normal((192, 192)).astype(np.float32) for _ in range(3))
+    return tuple(rng.standard_normal((192, 192), dtype=np.float32) for _ in range(3))
 
 
 points(
@@ -1108,7 +1108,7 @@ expect_close(got, wanted, inner=10, scale=160, hint="right values first")
 
 
 def draw_matrices(rng):
-    return tuple(rng.standard_normal((256, 256)).astype(np.float32) for _ in range(3))
+    return tuple(rng.standard_normal((256, 256), dtype=np.float32) for _ in range(3))
 
 
 points(
@@ -1136,7 +1136,7 @@ expect_close(got, wanted, inner=10, scale=160, hint="right values first")
 
 def draw_other_sizes(rng):
     shapes = ((320, 384), (384, 448), (320, 448))
-    return tuple(rng.standard_normal(shape).astype(np.float32) for shape in shapes)
+    return tuple(rng.standard_normal(shape, dtype=np.float32) for shape in shapes)
 
 
 points(
@@ -1401,7 +1401,8 @@ claim("signatures", exp_kernel, x, x.copy())  # fails where exp_kernel is not co
 
 
 def draw_exponents(rng):
-    return tuple(rng.uniform(-80, 80, 1 << 18).astype(np.float32) for _ in range(2))
+    x = 160 * rng.random(1 << 18, dtype=np.float32) - 80
+    return x, x.copy()
 
 
 points(
@@ -1480,6 +1481,12 @@ Divide once, then multiply: a division takes as long as many multiplications.
 #| export
 # Maxima that run side by side: four vectors of 16 numbers, or eight of 8.
 LANES = 64
+
+# Bands of rows, for threads: some for every core there may be, the same number everywhere.
+BANDS = 32
+
+# One launch at a time: where Numba has only its own threads (macOS), a second one ends Python.
+one_launch = threading.Lock()
 
 
 # %%
@@ -1610,6 +1617,32 @@ def softmax_fused(x, out=None):
     if getattr(x, "dtype", None) == np.float64:
         return vectorized.softmax(x, out=out)
     return by_rows(softmax_kernel, x, place_for(x, out))
+
+
+# Given: bands of rows, shared out to threads. Exercise 7 tells how.
+@parallel_kernel
+def softmax_bands(x, y):
+    """softmax_kernel on bands of rows, which threads share out."""
+    for w in prange(BANDS):
+        first, last = int(w) * len(x) // BANDS, (int(w) + 1) * len(x) // BANDS
+        softmax_kernel(x[first:last], y[first:last])
+
+
+def softmax_prange(x, out=None):
+    """softmax_fused by all threads that Numba has: its arguments, its errors, its results.
+
+    x   : float32 or float64, one axis or more, any stride; not modified
+    out : an array of x's shape and dtype, or None for a new one
+    returns out
+
+    >>> softmax_prange(np.array([[0.0, 0.0], [1000.0, -np.inf]], np.float32))
+    array([[0.5, 0.5],
+           [1. , 0. ]], dtype=float32)
+    """
+    if getattr(x, "dtype", None) == np.float64:
+        return vectorized.softmax(x, out=out)
+    with one_launch:
+        return by_rows(softmax_bands, x, place_for(x, out))
 
 
 # %% nbgrader={"grade": true, "grade_id": "softmax_fused-test", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
@@ -1743,7 +1776,8 @@ claim("signatures", softmax_kernel, x, x.copy())  # fails where softmax_kernel i
 
 
 def draw_scores(rng):
-    return tuple(rng.standard_normal((128, 2048)).astype(np.float32) for _ in range(2))
+    x = rng.standard_normal((128, 2048), dtype=np.float32)
+    return x, x.copy()
 
 
 points(
@@ -2016,6 +2050,32 @@ def layernorm_fused(x, gamma, beta, eps=1e-5, out=None):
     return norm_rows(layernorm_kernel, x, gamma, beta, eps, out)
 
 
+# Given: as for softmax.
+@parallel_kernel
+def layernorm_bands(x, gamma, beta, eps, y):
+    """layernorm_kernel on bands of rows, which threads share out."""
+    for w in prange(BANDS):
+        first, last = int(w) * len(x) // BANDS, (int(w) + 1) * len(x) // BANDS
+        layernorm_kernel(x[first:last], gamma, beta, eps, y[first:last])
+
+
+def layernorm_prange(x, gamma, beta, eps=1e-5, out=None):
+    """layernorm_fused by all threads that Numba has: its arguments, its errors, its results.
+
+    x     : (..., n) float32 or float64, any stride; not modified
+    gamma : (n,), the dtype of x
+    beta  : (n,), the dtype of x
+    eps   : a number > 0
+    out   : an array of x's shape and dtype, or None for a new one
+    returns out
+
+    >>> layernorm_prange(np.array([[1.0, 3.0]]), np.ones(2), np.zeros(2), eps=3.0)
+    array([[-0.5,  0.5]])
+    """
+    with one_launch:
+        return norm_rows(layernorm_bands, x, gamma, beta, eps, out)
+
+
 # %% nbgrader={"grade": true, "grade_id": "layernorm_fused-test", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
 for how, run in as_python(layernorm_kernel):
     for shape, offset, eps in (
@@ -2133,9 +2193,9 @@ expect_close(got, wanted, inner=7, scale=10, hint="right values first")
 
 
 def draw_activations(rng):
-    shapes = ((64, 4096), 4096, 4096, (64, 4096))
-    x, gamma, beta, y = (rng.standard_normal(shape).astype(np.float32) for shape in shapes)
-    return x, gamma, beta, 1e-5, y
+    shapes = ((64, 4096), 4096, 4096)
+    x, gamma, beta = (rng.standard_normal(shape, dtype=np.float32) for shape in shapes)
+    return x, gamma, beta, 1e-5, x.copy()
 
 
 points(
@@ -2213,6 +2273,8 @@ r"""
 
 `out[j] += x[i, j]` with `i` from `prange` breaks the second rule: two threads read the same old value, both add, one update is lost. The measure cell shows it, if your machine has two cores and a little luck; a small matrix hides it.
 
+Rows that know nothing of one another are the easy case: `softmax_prange` and `layernorm_prange`, given behind your kernels of exercises 5 and 6, hand each turn a band of rows.
+
 The index of a `prange` may be an unsigned number to Numba, and an unsigned number times a signed one is a *float64*. `band = int(w)` makes it an ordinary one.
 
 **Predict.** With two threads: twice as fast for the product? And for the column sums, which read a lot and write next to nothing?
@@ -2274,13 +2336,6 @@ def column_sums_kernel(x, parts):
     ### END SOLUTION
 
 
-# Bands of rows: some for every core there may be, the same number everywhere.
-BANDS = 32
-
-# One launch at a time: where Numba has only its own threads (macOS), a second one ends Python.
-one_launch = threading.Lock()
-
-
 def matmul_prange(a, b, out=None):
     """The product of two matrices by all threads that Numba has.
 
@@ -2312,58 +2367,6 @@ def column_sums_prange(x):
     with one_launch:
         column_sums_kernel(compiled_form(x), parts)
     return parts.sum(axis=0)
-
-
-# Rows that know nothing of one another are the easy case: the kernels of exercises 5 and 6, a band
-# of rows for each piece of work.
-@parallel_kernel
-def softmax_bands(x, y):
-    """softmax_kernel on bands of rows, which threads share out."""
-    for w in prange(BANDS):
-        first, last = int(w) * len(x) // BANDS, (int(w) + 1) * len(x) // BANDS
-        softmax_kernel(x[first:last], y[first:last])
-
-
-@parallel_kernel
-def layernorm_bands(x, gamma, beta, eps, y):
-    """layernorm_kernel on bands of rows, which threads share out."""
-    for w in prange(BANDS):
-        first, last = int(w) * len(x) // BANDS, (int(w) + 1) * len(x) // BANDS
-        layernorm_kernel(x[first:last], gamma, beta, eps, y[first:last])
-
-
-def softmax_prange(x, out=None):
-    """softmax_fused by all threads that Numba has: its arguments, its errors, its results.
-
-    x   : float32 or float64, one axis or more, any stride; not modified
-    out : an array of x's shape and dtype, or None for a new one
-    returns out
-
-    >>> softmax_prange(np.array([[0.0, 0.0], [1000.0, -np.inf]], np.float32))
-    array([[0.5, 0.5],
-           [1. , 0. ]], dtype=float32)
-    """
-    if getattr(x, "dtype", None) == np.float64:
-        return vectorized.softmax(x, out=out)
-    with one_launch:
-        return by_rows(softmax_bands, x, place_for(x, out))
-
-
-def layernorm_prange(x, gamma, beta, eps=1e-5, out=None):
-    """layernorm_fused by all threads that Numba has: its arguments, its errors, its results.
-
-    x     : (..., n) float32 or float64, any stride; not modified
-    gamma : (n,), the dtype of x
-    beta  : (n,), the dtype of x
-    eps   : a number > 0
-    out   : an array of x's shape and dtype, or None for a new one
-    returns out
-
-    >>> layernorm_prange(np.array([[1.0, 3.0]]), np.ones(2), np.zeros(2), eps=3.0)
-    array([[-0.5,  0.5]])
-    """
-    with one_launch:
-        return norm_rows(layernorm_bands, x, gamma, beta, eps, out)
 
 
 # %% nbgrader={"grade": true, "grade_id": "matmul_prange-test", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
@@ -2454,42 +2457,49 @@ expect_close(contents(c), matmul_spec(ramp(4, 3), ramp(3, 2)), inner=3, scale=20
 got = result_of(column_sums_kernel.py_func, a, np.full((4, 8), 7, np.float32), place=1)
 expect_close(got, sums, inner=8, scale=100, hint="right values first")
 rows_written = trace(c).addresses[trace(c).writes] // 8
-of_product = claim("parfors", matmul_prange_kernel, a, b, np.zeros((8, 8), np.float32))
-of_sums = claim("parfors", column_sums_kernel, a, parts)
-# Positive terms: what is added to an element changes it.
-_, beside, shared = claim("turns", matmul_prange_kernel, a + 4, b + 4, np.zeros((8, 8), np.float32))
-_, beside_sums, shared_sums = claim("turns", column_sums_kernel, a + 4, parts)
-made = claim("allocations", column_sums_kernel, a, parts)
-got = result_of(matmul_prange_kernel, a, b, np.zeros((8, 8), np.float32), place=2)
-expect_close(got, wanted, inner=8, scale=200, hint="right values first")
-got = result_of(column_sums_kernel, a, parts, place=1)
-expect_close(got, sums, inner=8, scale=100, hint="right values first")
-missing = None
-if np.any(np.diff(rows_written) < 0):
-    missing = (
-        "the rows of c are not written one after the other: turns of the prange loop that share "
-        "a row lose each other's updates. prange belongs to the loop over i"
-    )
-elif of_product < 1:
-    missing = (
-        "no parallel loop over i in Numba's diagnostics: the outermost loop of "
-        "matmul_prange_kernel is the one over prange. Inside of a loop over range, turns that "
-        "share a row lose each other's updates; an assignment to a slice is no such loop"
-    )
-elif of_sums < 1:
-    missing = (
-        "no parallel loop over w in Numba's diagnostics: the outermost loop of "
-        "column_sums_kernel is the one over prange"
-    )
-elif beside + beside_sums > 0:
-    missing = (
-        "elements of c or parts get their last value outside of all turns of prange: what stands "
-        "behind that loop, one core does alone"
-    )
-elif shared + shared_sums > 0:
-    missing = "turns of prange share elements of c or parts: they lose each other's updates"
-elif made > 0:
-    missing = f"arrays allocated in one call: {made}. parts[w] is the private place of band w"
+
+
+def lacking():
+    """What a claim finds wrong; the later ones are not asked for then."""
+    if np.any(np.diff(rows_written) < 0):
+        return (
+            "the rows of c are not written one after the other: turns of the prange loop that "
+            "share a row lose each other's updates. prange belongs to the loop over i"
+        )
+    of_product = (matmul_prange_kernel, a, b, np.zeros((8, 8), np.float32))
+    of_sums = (column_sums_kernel, a, parts)
+    if claim("parfors", *of_product) < 1:
+        return (
+            "no parallel loop over i in Numba's diagnostics: the outermost loop of "
+            "matmul_prange_kernel is the one over prange. Inside of a loop over range, turns that "
+            "share a row lose each other's updates; an assignment to a slice is no such loop"
+        )
+    if claim("parfors", *of_sums) < 1:
+        return (
+            "no parallel loop over w in Numba's diagnostics: the outermost loop of "
+            "column_sums_kernel is the one over prange"
+        )
+    # Positive terms: what is added to an element changes it.
+    _, beside, shared = claim("turns", of_product[0], a + 4, b + 4, of_product[3])
+    _, beside_sums, shared_sums = claim("turns", of_sums[0], a + 4, parts)
+    if beside + beside_sums > 0:
+        return (
+            "elements of c or parts get their last value outside of all turns of prange: what "
+            "stands behind that loop, one core does alone"
+        )
+    if shared + shared_sums > 0:
+        return "turns of prange share elements of c or parts: they lose each other's updates"
+    made = claim("allocations", *of_sums)
+    if made > 0:
+        return f"arrays allocated in one call: {made}. parts[w] is the private place of band w"
+
+
+missing = lacking()
+if missing is None:
+    got = result_of(matmul_prange_kernel, a, b, np.zeros((8, 8), np.float32), place=2)
+    expect_close(got, wanted, inner=8, scale=200, hint="right values first")
+    got = result_of(column_sums_kernel, a, parts, place=1)
+    expect_close(got, sums, inner=8, scale=100, hint="right values first")
 points(0 if missing else 1, missing)
 
 # %% tags=["raises-exception"]

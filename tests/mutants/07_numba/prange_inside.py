@@ -1,4 +1,4 @@
-"""range over i and prange over p inside: threads add to the same row, a race."""
+"""range over i, and prange over j inside: threads are launched for each element of a."""
 
 EXERCISE = "matmul_prange"
 FAILS_IN = "matmul_prange-parallel"
@@ -10,9 +10,9 @@ def matmul_prange_kernel(a, b, c):
     for i in range(m):
         for j in range(n):
             c[i, j] = 0
-        for p in prange(len(b)):
+        for p in range(len(b)):
             factor = a[i, p]
-            for j in range(n):
+            for j in prange(n):
                 c[i, j] += factor * b[p, j]
 
 

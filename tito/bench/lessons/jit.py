@@ -22,7 +22,7 @@ from tito.machine import instruction_set, probes
 
 SIDES = (256, 512, 1024)
 SOFTMAX, LAYERNORM, RELU, EXPONENTS = (512, 2048), (256, 4096), (1024, 1024), 1 << 20
-FINE_ROUNDS = 25  # where the caches decide, and one sample may be far from the next
+FINE_ROUNDS = 51  # where the caches decide, and one sample may be far from the next
 NOT_EXPORTED = "tinykernels/jit.py is not there: tito export 07"
 
 # (arrays, out) -> what is called without arguments, so that nothing but the kernel is timed.
@@ -80,6 +80,7 @@ def softmax(name: str, other: Side, called: str) -> Lesson:
         f"softmax of {SOFTMAX[0]} x {SOFTMAX[1]}: {called} / fused",
         "each row is read from memory once and written once, and exp is a polynomial",
         lambda: _pair(other, _into("jit", "softmax_fused"), numbers(*SOFTMAX, seed=3)),
+        FINE_ROUNDS,
     )
 
 
