@@ -1033,7 +1033,9 @@ def ukernel_source(mr, nv, registers=REGISTERS):
 @functools.cache
 def ukernel(mr, nv):
     """The compiled microkernel for a tile of mr rows and nv vectors."""
-    return compile_source(with_prefetch(ukernel_source(mr, nv)), "ukernel")
+    text = ukernel_source(mr, nv)
+    # Narrower vectors are more loads for the same work: none is left over for asking.
+    return compile_source(with_prefetch(text) if VL == 16 else text, "ukernel")
 
 
 def multiply_tile(mr, nv, pa, pb, out, row=0, column=0, times=1, plain=False):
@@ -2033,7 +2035,7 @@ Packing B costs `k * n` copies and pays when B is used for many rows. A language
         in place      B --------------------------> tile     rows of B, ldb floats apart
         packed once         panels ---------------> tile     the copies were made long ago
 
-One thing is lost in place: rows of B lie far apart, and the hardware that guesses what is read next does not guess across such steps. So `ukernel` puts lines into your text: `vprefetch(pb, i)` asks for a row of B `AHEAD` rows before its turn. It is a wish, no load; nothing waits for it, and an address that does not exist does no harm.
+One thing is lost in place: rows of B lie far apart, and the hardware that guesses what is read next does not guess across such steps. So with AVX-512 `ukernel` puts lines into your text: `vprefetch(pb, i)` asks for a row of B `AHEAD` rows before its turn. It is a wish, no load; nothing waits for it, and an address that does not exist does no harm.
 
 A vector may not reach over the end of a row of B. So where fewer than `nr` columns are left, the tile begins earlier, at `n - nr`; it adds to a little array, as at the edge of a block, and only the columns that C does not have yet are added from there.
 
@@ -2067,10 +2069,11 @@ def strip_for(k, nr):
 def tile_columns(b, ldb, n, nr):
     """The columns of B at which tiles of nr begin, and n at the end, for n of nr or more.
 
-    The second begins where no vector lies in two cache lines, if rows of B lie whole vectors apart:
-    such a one takes two loads. So the first may be narrow, as the last.
+    The second begins where a cache line does, if rows of B lie whole lines apart: a vector that
+    lies in two lines takes two loads. So the first may be narrow, as the last.
     """
-    first = -(b.ctypes.data // 4) % VL if ldb % VL == 0 else 0
+    line = 16  # floats
+    first = -(b.ctypes.data // 4) % min(line, nr) if ldb % line == 0 else 0
     start = first - nr if first else 0
     begins = np.empty(2 + (n - 1 - start) // nr, np.int64)
     for t in range(len(begins)):

@@ -267,10 +267,11 @@ def strip_for(k, nr):
 def tile_columns(b, ldb, n, nr):
     """The columns of B at which tiles of nr begin, and n at the end, for n of nr or more.
 
-    The second begins where no vector lies in two cache lines, if rows of B lie whole vectors apart:
-    such a one takes two loads. So the first may be narrow, as the last.
+    The second begins where a cache line does, if rows of B lie whole lines apart: a vector that
+    lies in two lines takes two loads. So the first may be narrow, as the last.
     """
-    first = -(b.ctypes.data // 4) % VL if ldb % VL == 0 else 0
+    line = 16  # floats
+    first = -(b.ctypes.data // 4) % min(line, nr) if ldb % line == 0 else 0
     start = first - nr if first else 0
     begins = np.empty(2 + (n - 1 - start) // nr, np.int64)
     for t in range(len(begins)):
