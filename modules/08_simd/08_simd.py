@@ -1356,20 +1356,22 @@ def panels_from_rows(x, ld, n, panels):
     n      : columns
     panels : (ceil(n / width), k, width) contiguous, with anything in it; changed
     """
-    # Hint: a panel of full width takes vload and vstore if width is a multiple of VL; the last
-    #       one, and narrow panels, go float by float. About 14 lines.
+    # Hint: a panel of full width takes vload and vstore if width is a multiple of VL; a few rows of
+    #       all of these panels before the next rows, because a row's line of the cache often is
+    #       part of two panels. The last one, and narrow panels, go float by float. About 16 lines.
     ### BEGIN SOLUTION
     count, k, width = panels.shape
-    for q in range(count):
-        part = min(width, n - q * width)
-        panel = panels[q]
-        if part == width and width % VL == 0:
-            for p in range(k):
+    whole = n // width if width % VL == 0 else 0
+    for first in range(0, k, 8):
+        stop = min(first + 8, k)
+        for q in range(whole):
+            for p in range(first, stop):
                 for s in range(0, width, VL):
-                    vstore(panel, p * width + s, vload(x, ld * p + q * width + s))
-            continue
+                    vstore(panels[q], p * width + s, vload(x, ld * p + q * width + s))
+    for q in range(whole, count):
+        part = min(width, n - q * width)
         for p in range(k):
-            target = panel[p]
+            target = panels[q, p]
             for s in range(part):
                 target[s] = x[ld * p + q * width + s]
             target[part:] = np.float32(0)
@@ -1434,7 +1436,7 @@ def pack_a(a, mr, plain=False):
 
 
 # %% nbgrader={"grade": true, "grade_id": "pack-test", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
-sizes = ((3, 2 * VL, VL), (2, 7, 3), (5, 2 * VL + 1, VL), (3, VL + 1, VL + 1), (2 * VL + 3, 19, 8))
+sizes = ((19, 2 * VL, VL), (2, 7, 3), (5, 2 * VL + 1, VL), (3, VL + 1, VL + 1), (2 * VL + 3, 19, 8))
 for plain, (k, n, width) in product((True, False), sizes):
     b = ramp(k, n)
     want = panels_spec(b, width)

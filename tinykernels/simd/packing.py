@@ -185,16 +185,17 @@ def panels_from_rows(x, ld, n, panels):
     panels : (ceil(n / width), k, width) contiguous, with anything in it; changed
     """
     count, k, width = panels.shape
-    for q in range(count):
-        part = min(width, n - q * width)
-        panel = panels[q]
-        if part == width and width % VL == 0:
-            for p in range(k):
+    whole = n // width if width % VL == 0 else 0
+    for first in range(0, k, 8):
+        stop = min(first + 8, k)
+        for q in range(whole):
+            for p in range(first, stop):
                 for s in range(0, width, VL):
-                    vstore(panel, p * width + s, vload(x, ld * p + q * width + s))
-            continue
+                    vstore(panels[q], p * width + s, vload(x, ld * p + q * width + s))
+    for q in range(whole, count):
+        part = min(width, n - q * width)
         for p in range(k):
-            target = panel[p]
+            target = panels[q, p]
             for s in range(part):
                 target[s] = x[ld * p + q * width + s]
             target[part:] = np.float32(0)
