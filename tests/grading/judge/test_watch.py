@@ -32,6 +32,15 @@ class StandingStill:
         return self.held_up
 
 
+class Beside(Channel):
+    """A process that is looked at from outside, nothing else."""
+
+    recv = recv_into = send = cpu_seconds = kill = close = exit_reason = take_output = None
+
+
+Beside.__abstractmethods__ = frozenset()
+
+
 def ended(
     channel, seconds: float = 4 * IDLE, wall: float = 60.0, idle: float = IDLE, **options
 ) -> str | None:
@@ -89,7 +98,7 @@ def test_the_state_of_a_process_is_read_from_outside(line, held_up):
     )
     try:
         process.stdout.readline()
-        channel = _Beside()
+        channel = Beside()
         channel.pid = process.pid
         # One that has begun to wait may still be on its way there.
         end = time.monotonic() + 60
@@ -105,7 +114,7 @@ def test_a_process_that_ends_while_it_is_looked_at_is_no_error(monkeypatch):
     def gone(path):
         raise FileNotFoundError(path)
 
-    channel = _Beside()
+    channel = Beside()
     channel.pid = os.getpid()
     monkeypatch.setattr(os, "scandir", gone)
     monkeypatch.setattr(os, "listdir", gone)
