@@ -102,6 +102,8 @@ def test_one_that_is_ended_leaves_nothing_behind(course, tmp_path, part, number)
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # Whoever runs the tests may have nohup before them, which is passed on.
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
     )
     begun = time.monotonic() + 180
     while not list(scratch.glob(f"tito-bench-*/{part}/*/*")) and time.monotonic() < begun:

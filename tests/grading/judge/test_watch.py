@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import subprocess
 import sys
 import threading
@@ -29,6 +30,15 @@ class StandingStill:
 
     def is_held_up(self) -> bool:
         return self.held_up
+
+
+class Beside(Channel):
+    """A process that is looked at from outside, nothing else."""
+
+    recv = recv_into = send = cpu_seconds = kill = close = exit_reason = take_output = None
+
+
+Beside.__abstractmethods__ = frozenset()
 
 
 def ended(
@@ -81,10 +91,6 @@ def test_who_starts_may_take_the_wall_time_it_has():
 @pytest.mark.skipif(sys.platform != "linux", reason="the state of threads is read from /proc")
 @pytest.mark.parametrize("line, held_up", [("while True: pass", True), ("input()", False)])
 def test_the_state_of_a_process_is_read_from_outside(line, held_up):
-    class Beside(Channel):
-        recv = recv_into = send = cpu_seconds = kill = close = exit_reason = take_output = None
-
-    Beside.__abstractmethods__ = frozenset()
     process = subprocess.Popen(
         [sys.executable, "-c", f"print(flush=True)\n{line}"],
         stdin=subprocess.PIPE,
@@ -102,3 +108,15 @@ def test_the_state_of_a_process_is_read_from_outside(line, held_up):
     finally:
         process.kill()
         process.communicate()
+
+
+def test_a_process_that_ends_while_it_is_looked_at_is_no_error(monkeypatch):
+    def gone(path):
+        raise FileNotFoundError(path)
+
+    channel = Beside()
+    channel.pid = os.getpid()
+    monkeypatch.setattr(os, "scandir", gone)
+    monkeypatch.setattr(os, "listdir", gone)
+    assert channel.is_held_up() is False
+    assert channel.thread_seconds() == {}

@@ -45,7 +45,7 @@ class Channel(ABC):
     def thread_seconds(self) -> dict[int, float]:
         """CPU time of each of its threads that is alive, by thread id; Linux only, else empty."""
         found = {}
-        for task in Path(f"/proc/{self.pid}/task").glob("*"):
+        for task in self._tasks():
             with suppress(OSError, ValueError, IndexError):
                 nanoseconds = int((task / "schedstat").read_text().split()[0])
                 found[int(task.name)] = nanoseconds / 1e9
@@ -53,12 +53,19 @@ class Channel(ABC):
 
     def is_held_up(self) -> bool:
         """Whether a thread of it wants to run but waits for a CPU or a disk; False off Linux."""
-        for task in Path(f"/proc/{self.pid}/task").glob("*"):
+        for task in self._tasks():
             with suppress(OSError, IndexError):
                 # The name in parentheses may hold anything, parentheses too.
                 if (task / "stat").read_text().rpartition(")")[2].split()[0] in "RD":
                     return True
         return False
+
+    def _tasks(self) -> list[Path]:
+        """The folders of its threads; none once it is gone, and off Linux."""
+        try:
+            return list(Path(f"/proc/{self.pid}/task").iterdir())
+        except OSError:
+            return []
 
     def pause(self) -> None:
         """Stop all of its threads until `resume`; nothing where the system cannot."""
