@@ -123,18 +123,30 @@ def cells_behind(
 
 @dataclass(frozen=True)
 class _Statement:
-    """A statement of a cell: its text, and the names that it binds and reads."""
+    """A statement of a cell: its text, and the names that it binds and reads.
+
+    others : names that it uses otherwise than as **options, or as the target of an assignment
+    """
 
     node: ast.stmt
     text: str
     assigned: frozenset[str]
     imported: frozenset[str]
     reads: frozenset[str]
+    others: frozenset[str]
 
     @classmethod
     def of(cls, node: ast.stmt) -> _Statement:
         text = ast.unparse(node)
-        return cls(node, text, *map(frozenset, bound(text)), frozenset(used(text)))
+        return cls(node, text, *map(frozenset, (*bound(text), used(text), _others(node))))
+
+
+def _others(statement: ast.stmt) -> set[str]:
+    nodes = list(ast.walk(statement))
+    allowed = set(map(id, getattr(statement, "targets", ())))
+    allowed |= {id(n.value) for n in nodes if isinstance(n, ast.keyword) and n.arg is None}
+    named = {n.id for n in nodes if isinstance(n, ast.Name) and id(n) not in allowed}
+    return named.union(*(n.names for n in nodes if isinstance(n, ast.Global)))
 
 
 @lru_cache(maxsize=256)
@@ -236,15 +248,7 @@ class _Gate:
         """Names of {"fastmath": True} that are read as **options alone and changed nowhere."""
         for name in part.assigned | part.imported:
             self._options[name] = name not in self._options and _are_options(part.node)
-        allowed = set(map(id, getattr(part.node, "targets", ())))
-        for node in ast.walk(part.node):
-            if isinstance(node, ast.keyword) and node.arg is None:
-                allowed.add(id(node.value))
-            elif isinstance(node, ast.Global):
-                self._options.update(dict.fromkeys(node.names, False))
-        for node in ast.walk(part.node):
-            if isinstance(node, ast.Name) and id(node) not in allowed:
-                self._options[node.id] = False
+        self._options.update(dict.fromkeys(part.others, False))
 
     def look(self, label: str, body: list[_Statement], trusted: frozenset[str]) -> Passed:
         """The definitions among the statements, and the tricks in them.

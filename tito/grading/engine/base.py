@@ -17,6 +17,15 @@ from tito.grading.limits import Limits
 from tito.grading.stage import Stage
 
 
+def stat_of(folder: Path) -> list[str]:
+    """What Linux says of a process or thread behind its name: its state first.
+
+    folder : its place in /proc; OSError where it is gone
+    """
+    # The name in parentheses may hold anything, parentheses too.
+    return (folder / "stat").read_text().rpartition(")")[2].split()
+
+
 class ChannelClosed(Exception):
     """The process at the other end is gone."""
 
@@ -55,8 +64,7 @@ class Channel(ABC):
         """Whether a thread of it wants to run but waits for a CPU or a disk; False off Linux."""
         for task in self._tasks():
             with suppress(OSError, IndexError):
-                # The name in parentheses may hold anything, parentheses too.
-                if (task / "stat").read_text().rpartition(")")[2].split()[0] in "RD":
+                if stat_of(task)[0] in "RD":
                     return True
         return False
 

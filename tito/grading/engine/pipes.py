@@ -9,8 +9,9 @@ import sys
 import threading
 from abc import abstractmethod
 from contextlib import suppress
+from pathlib import Path
 
-from tito.grading.engine.base import Channel, ChannelClosed
+from tito.grading.engine.base import Channel, ChannelClosed, stat_of
 
 PIPE_BYTES = 1 << 20
 # Seconds for an end after the last byte; on a machine that has no CPU for it.
@@ -148,8 +149,7 @@ def has_ended(pid: int) -> bool:
     if sys.platform != "linux":
         return False
     try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] in "ZX"
+        return stat_of(Path(f"/proc/{pid}"))[0] in "ZX"
     except OSError:
         return True
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from tito.grading.engine.base import stat_of
 from tito.grading.judge.session import Session
 
 
@@ -101,5 +102,4 @@ class SharedCpu:
 
 def _current_cpu() -> int:
     """The CPU that this thread runs on; Linux."""
-    fields = Path("/proc/thread-self/stat").read_text().rpartition(")")[2].split()
-    return int(fields[36])
+    return int(stat_of(Path("/proc/thread-self"))[36])
