@@ -204,7 +204,9 @@ def test_the_judge_knows_no_course_tree_and_no_database():
     [
         *((str(p.relative_to(ROOT / "tito")), {"tito"}) for p in TITO if home(p) == "forbid"),
         ("counted.py", {"numpy"}),
-        ("grading/wire.py", {"msgpack", "numpy"}),
+        ("grading/wire/values.py", {"numpy", "tito"}),
+        ("grading/wire/arrays.py", {"numpy", "tito"}),
+        ("grading/wire/link.py", {"msgpack", "numpy", "tito"}),
         ("grading/lanes.py", set()),
         ("grading/forkserver.py", set()),
     ],
