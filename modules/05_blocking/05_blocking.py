@@ -853,6 +853,58 @@ def adds_to_out(kernel, a, b, block):
     return np.allclose(out, want + 7)
 
 
+PRODUCTS = (
+    (4, 4, 4, 4, np.float64),
+    (4, 6, 2, 2, np.float32),
+    (5, 7, 3, 4, np.float64),
+    (3, 0, 2, 2, np.float32),
+    (2, 3, 4, 8, np.float64),
+)
+
+
+def expect_product(kernel, a, b, block, last_block, hint, case):
+    """A blocked product, and if it is wrong what is likely to be missing.
+
+    last_block : what to say where only the last block of p is in the result
+    """
+    (m, k), n = a.shape, b.shape[1]
+    scale, want = product_scale(a, b), product_spec(a, b)
+    got = expect_unchanged(kernel, a, b, block)
+    last = (k - 1) // block * block if k else 0
+    rows, inner, columns = (size // block * block for size in (m, k, n))
+    short = np.zeros_like(want)
+    short[:rows, :columns] = product_spec(a[:rows], b[:, :columns])
+    causes = {
+        last_block: lambda: product_spec(a[:, last:], b[last:]),
+        "a new out holds anything: clear it before adding": (
+            lambda: got if adds_to_out(kernel, a, b, block) else None
+        ),
+        "the last, short block of p is left out": lambda: product_spec(a[:, :inner], b[:inner]),
+        "the short tiles at the edges of out are left out": lambda: short,
+    }
+    expect_close(got, want, scale=scale, inner=k, likely=causes, hint=hint, case=case)
+
+
+def expect_out_and_errors(kernel):
+    """A given out is cleared, filled and returned, also twice; what cannot be is refused."""
+    a, b = ramp(3, 5), ramp(5, 4, seed=1)
+    scale, out = product_scale(a, b), np.full((3, 4), 7.0)
+    want = product_spec(a, b)
+    for _ in range(2):
+        before = out.copy()
+        got = kernel(a, b, 2, out=out)
+        expect_equal(got is out, True, hint="with out= the result is out itself: return it")
+        causes = {"the call added to what stood in out: clear it first": lambda: before + want}
+        case, hint = "a (3, 5), b (5, 4), block_size=2, out given", "out[...] = 0 comes first"
+        answer = (got, out)[1]
+        expect_close(answer, want, inner=5, scale=scale, likely=causes, hint=hint, case=case)
+    for bad, error, hint in BAD_BLOCKS:
+        expect_raises(error, kernel, a, b, bad, hint=hint)
+    for what, out in bad_outs(a, (3, 4)):
+        expect_raises(ValueError, kernel, a, b, 2, out, hint=f"out is {what}: ask check_out")
+    expect_raises(ValueError, kernel, a, a, 2, hint="check_matmul first")
+
+
 # %% jupyter={"source_hidden": true}
 # Given: what the counting cells look at.
 def places_read(x):
@@ -979,57 +1031,27 @@ def cache_friendly_matmul(a, b, block_size=32, out=None):
 
 
 # %% nbgrader={"grade": true, "grade_id": "cache_friendly_matmul-test", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
-for m, k, n, block, dtype in (
-    (4, 4, 4, 4, np.float64),
-    (4, 6, 2, 2, np.float32),
-    (5, 7, 3, 4, np.float64),
-    (3, 0, 2, 2, np.float32),
-    (2, 3, 4, 8, np.float64),
-):
+for m, k, n, block, dtype in PRODUCTS:
     a, b = ramp(m, k, dtype=dtype), ramp(k, n, seed=1, dtype=dtype)
-    scale, want = product_scale(a, b), product_spec(a, b)
+    case = f"a ({m}, {k}), b ({k}, {n}), block_size={block}"
     try:
-        got = expect_unchanged(cache_friendly_matmul, a, b, block)
+        expect_product(
+            cache_friendly_matmul,
+            a,
+            b,
+            block,
+            last_block="only the last block of p survived: add with +=, and clear out once, "
+            "before the loops",
+            hint="every tile of out adds up over all blocks of p; an empty sum is 0",
+            case=case,
+        )
     except IndexError as error:
         raise CheckFailed(
-            f"cache_friendly_matmul  a ({m}, {k}), b ({k}, {n}), block_size={block}: "
-            f"IndexError: {error}\n"
+            f"cache_friendly_matmul  {case}: IndexError: {error}\n"
             f"  likely    a tile reaches beyond the edge: not all sizes are multiples of {block}\n"
             "  try       block_ranges gives stops that are right at the edge, too"
         ) from None
-    last = (k - 1) // block * block if k else 0
-    rows, inner, columns = (size // block * block for size in (m, k, n))
-    short = np.zeros((m, n), dtype)
-    short[:rows, :columns] = product_spec(a[:rows], b[:, :columns])
-    causes = {
-        "only the last block of p survived: add with +=, and clear out once, before the loops": (
-            lambda: product_spec(a[:, last:], b[last:])
-        ),
-        "a new out holds anything: clear it before adding": (
-            lambda: got if adds_to_out(cache_friendly_matmul, a, b, block) else None
-        ),
-        "the last, short block of p is left out": lambda: product_spec(a[:, :inner], b[:inner]),
-        "the short tiles at the edges of out are left out": lambda: short,
-    }
-    hint = "every tile of out adds up over all blocks of p; an empty sum is 0"
-    case = f"a ({m}, {k}), b ({k}, {n}), block_size={block}"
-    expect_close(got, want, scale=scale, inner=k, likely=causes, hint=hint, case=case)
-a, b = ramp(3, 5), ramp(5, 4, seed=1)
-scale, out = product_scale(a, b), np.full((3, 4), 7.0)
-want = product_spec(a, b)
-for _ in range(2):
-    before = out.copy()
-    got = cache_friendly_matmul(a, b, 2, out=out)
-    expect_equal(got is out, True, hint="with out= the result is out itself: return it")
-    causes = {"the call added to what stood in out: clear it first": lambda: before + want}
-    case, hint = "a (3, 5), b (5, 4), block_size=2, out given", "out[...] = 0 comes first"
-    answer = (got, out)[1]
-    expect_close(answer, want, inner=5, scale=scale, likely=causes, hint=hint, case=case)
-for bad, error, hint in BAD_BLOCKS:
-    expect_raises(error, cache_friendly_matmul, a, b, bad, hint=hint)
-for what, out in bad_outs(a, (3, 4)):
-    expect_raises(ValueError, cache_friendly_matmul, a, b, 2, out, hint=f"out is {what}: check_out")
-expect_raises(ValueError, cache_friendly_matmul, a, a, 2, hint="check_matmul first")
+expect_out_and_errors(cache_friendly_matmul)
 
 # %% nbgrader={"grade": true, "grade_id": "cache_friendly_matmul-hidden", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["hidden-tests", "raises-exception"]
 # 2 points, checked after hand-in
@@ -1259,56 +1281,26 @@ def blocked_matmul(a, b, block_size=64, out=None):
 
 
 # %% nbgrader={"grade": true, "grade_id": "blocked_matmul-test", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
-for m, k, n, block, dtype in (
-    (4, 4, 4, 4, np.float64),
-    (4, 6, 2, 2, np.float32),
-    (5, 7, 3, 4, np.float64),
-    (3, 0, 2, 2, np.float32),
-    (2, 3, 4, 8, np.float64),
-):
+for m, k, n, block, dtype in PRODUCTS:
     a, b = ramp(m, k, dtype=dtype), ramp(k, n, seed=1, dtype=dtype)
-    scale, want = product_scale(a, b), product_spec(a, b)
+    case = f"a ({m}, {k}), b ({k}, {n}), block_size={block}"
     try:
-        got = expect_unchanged(blocked_matmul, a, b, block)
+        expect_product(
+            blocked_matmul,
+            a,
+            b,
+            block,
+            last_block="only the last block of p survived: the blocks of p are added up, with +=",
+            hint="every tile of out is a sum over all blocks of p; an empty sum is 0",
+            case=case,
+        )
     except ValueError as error:
         raise CheckFailed(
-            f"blocked_matmul  a ({m}, {k}), b ({k}, {n}), block_size={block}: {error}\n"
+            f"blocked_matmul  {case}: {error}\n"
             "  likely    the slices do not fit together\n"
             "  try       a[i0:i1, p0:p1] @ b[p0:p1, j0:j1] goes to out[i0:i1, j0:j1]"
         ) from None
-    last = (k - 1) // block * block if k else 0
-    rows, inner, columns = (size // block * block for size in (m, k, n))
-    short = np.zeros((m, n), dtype)
-    short[:rows, :columns] = product_spec(a[:rows], b[:, :columns])
-    causes = {
-        "only the last block of p survived: the blocks of p are added up, with +=": (
-            lambda: product_spec(a[:, last:], b[last:])
-        ),
-        "a new out holds anything: clear it before adding": (
-            lambda: got if adds_to_out(blocked_matmul, a, b, block) else None
-        ),
-        "the last, short block of p is left out": lambda: product_spec(a[:, :inner], b[:inner]),
-        "the short tiles at the edges of out are left out": lambda: short,
-    }
-    hint = "every tile of out is a sum over all blocks of p; an empty sum is 0"
-    case = f"a ({m}, {k}), b ({k}, {n}), block_size={block}"
-    expect_close(got, want, scale=scale, inner=k, likely=causes, hint=hint, case=case)
-a, b = ramp(3, 5), ramp(5, 4, seed=1)
-scale, out = product_scale(a, b), np.full((3, 4), 7.0)
-want = product_spec(a, b)
-for _ in range(2):
-    before = out.copy()
-    got = blocked_matmul(a, b, 2, out=out)
-    expect_equal(got is out, True, hint="with out= the result is out itself: return it")
-    causes = {"the call added to what stood in out: clear it first": lambda: before + want}
-    case, hint = "a (3, 5), b (5, 4), block_size=2, out given", "out[...] = 0 comes first"
-    answer = (got, out)[1]
-    expect_close(answer, want, inner=5, scale=scale, likely=causes, hint=hint, case=case)
-for bad, error, hint in BAD_BLOCKS:
-    expect_raises(error, blocked_matmul, a, b, bad, hint=hint)
-for what, out in bad_outs(a, (3, 4)):
-    expect_raises(ValueError, blocked_matmul, a, b, 2, out, hint=f"out is {what}: ask check_out")
-expect_raises(ValueError, blocked_matmul, a, a, 2, hint="check_matmul first")
+expect_out_and_errors(blocked_matmul)
 
 # %% nbgrader={"grade": true, "grade_id": "blocked_matmul-hidden", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["hidden-tests", "raises-exception"]
 # 1 point, checked after hand-in
