@@ -60,9 +60,10 @@ def _reports(terminal: Any) -> list[Any]:
     return [r for kind in terminal.stats.values() for r in kind if hasattr(r, "when")]
 
 
-# Few tests cannot do without a limit of a second or a clock. A machine that stands still for seconds
-# fails such a test, and does not do so thrice in a row. What came right at a later try is named in
-# the end: a test that is there in every run has a fault that is no machine's.
+# Few tests cannot do without a clock or a limit of a second. A machine that stands still fails
+# such a test for once, and not thrice in a row. What came right at a later try is named in the
+# end: what is there in every run has a fault that is no machine's. No attack that could win by
+# luck may be marked.
 MOST_TRIES = 3
 TRIES = "tries"
 
@@ -73,10 +74,10 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     if item.get_closest_marker("clock") is None:
         return None
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-    for tried in range(1, MOST_TRIES + 1):
+    tried, failed = 0, True
+    while failed and tried < MOST_TRIES:
         reports = runtestprotocol(item, log=False, nextitem=nextitem)
-        if not any(report.failed for report in reports):
-            break
+        tried, failed = tried + 1, any(report.failed for report in reports)
     for report in reports:
         report.user_properties.append((TRIES, tried))
         item.ihook.pytest_runtest_logreport(report=report)
