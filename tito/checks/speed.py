@@ -49,6 +49,8 @@ FEWEST_WHEN_SLOW = 3
 # A process was slow by 2.4 at most (tito.grading.judge.rig). Who is so many times beyond a step in
 # spite of that is within the width of an interval (STRETCH) of it, where doubt is the student's.
 SLOWEST = 2.0
+# One fresh process may miss the step by itself too; a third is for whom a slow one kept from it.
+MOST_RACES, CERTAIN_RACES = 3, 2
 # Several different inputs in each window, so that none is a question asked alone.
 FEWEST_CALLS = 2
 # By so much too few calls in each window are measured once more.
@@ -132,16 +134,23 @@ def speed(
 
 
 def _measured(race: Callable[[], _Race], rig: Rig, steps: Steps, verdict: _Verdict) -> Speed:
-    """The verdict of a race, or of a second one in a fresh process if that is better."""
-    results = []
-    while not results or (len(results) == 1 and rig.renew()):
+    """The verdict of a race, or of another one in a fresh process if that is better."""
+    results: list[Speed] = []
+    while not results or (_may_be_bad_luck(results, steps) and rig.renew()):
         one = _raced(race, rig, steps)
         if one.may_be_luck(steps) and one.doubts(rig):
             one = _raced(race, rig, steps)
         results.append(verdict.by_ratio(one, steps, rig.reading))
-        if results[-1].earned == verdict.points:
-            break
     return max(results, key=lambda result: result.earned)
+
+
+def _may_be_bad_luck(results: list[Speed], steps: Steps) -> bool:
+    """Whether all that was measured misses the full step, and a slow process could be why."""
+    found = [result.measured for result in results]
+    if None in found or any(each.share(steps) == FULL for each in found):
+        return False
+    nearly = max(each.high for each in found) * SLOWEST >= steps.full
+    return len(found) < (MOST_RACES if nearly else CERTAIN_RACES)
 
 
 def _raced(race: Callable[[], _Race], rig: Rig, steps: Steps) -> _Race:
