@@ -76,6 +76,8 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     tried, failed = 0, True
     while failed and tried < MOST_TRIES:
+        if tried:  # what a module shares is made anew, too
+            item.session._setupstate.teardown_exact(None)
         reports = runtestprotocol(item, log=False, nextitem=nextitem)
         tried, failed = tried + 1, any(report.failed for report in reports)
     for report in reports:
