@@ -12,6 +12,9 @@ from tito.grading.judge.world import World
 from tito.grading.limits import Limits
 from tito.grading.stage import make_stage
 
+# A process that has used much CPU time is shared no longer.
+pytestmark = pytest.mark.clock
+
 GIVEN = "import numpy as np\nseen = []"
 FRUGAL = "def {}(x, out):\n    return np.multiply(x, 2, out=out)"
 WASTEFUL = "def {}(x, out):\n    out[...] = x * 2\n    return out"
@@ -111,7 +114,6 @@ def test_what_raises_where_it_is_graded_too_is_not_read_again(handed):
     assert len(work.started) == 1
 
 
-@pytest.mark.clock
 def test_nobody_shares_a_process_in_which_one_died(handed):
     work = handed(limits=Limits(call=0.5), one="def {}(x, out):\n    while True: pass", two=FRUGAL)
     with pytest.raises(CheckFailed, match="took longer than"):
