@@ -52,3 +52,45 @@ def test_an_attack_skipped_for_want_of_a_layer(pytester, monkeypatch, required, 
         "tests/hostile", plugins=[hooks],
     )  # fmt: skip
     result.assert_outcomes(**{outcome: 1})
+
+
+CLOCKED = """
+import pytest
+
+tries, shared = [], []
+
+@pytest.fixture(scope="module")
+def of_module():
+    shared.append(None)
+    yield
+    shared.append(None)
+
+@pytest.fixture
+def fresh(of_module):
+    tries.append(None)
+    yield
+    tries.append(None)
+
+@pytest.mark.parametrize("needed", [1, 2, 3, 4])
+@pytest.mark.clock
+def test_it(fresh, needed):
+    made = 2 * (needed - 1) + 1
+    assert len(tries) >= made and len(shared) == 2 * sum(range(needed)) + 1
+    tries.clear()
+
+def test_other():
+    assert False
+"""
+
+
+def test_what_hangs_on_a_clock_fails_if_it_fails_three_times(pytester):
+    pytester.makepyfile(CLOCKED)
+    hooks = SimpleNamespace(
+        pytest_runtest_protocol=conftest.pytest_runtest_protocol,
+        pytest_terminal_summary=conftest.pytest_terminal_summary,
+    )
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", plugins=[hooks])
+    result.assert_outcomes(passed=3, failed=2)
+    again = [line for line in result.outlines if line.startswith("passed at try")]
+    assert [line.split(": ")[0][-1] for line in again] == ["2", "3"]
+    assert all("test_it" in line for line in again)

@@ -19,6 +19,9 @@ from tito.bench.results import Report
 from tito.bench.table import text
 from tito.errors import UserError
 
+# Of the real clock, and of programs that must not be silent for long.
+pytestmark = pytest.mark.clock
+
 HOME = Path(__file__).parents[2]
 GEMM, RELU = WORKLOADS["gemm"], WORKLOADS["relu"]
 SIZE = (24, 24, 24)

@@ -10,6 +10,9 @@ from tito.bench.ladders import WORKLOADS
 from tito.bench.timing import time_in_turn
 from tito.bench.trial import Contender, Problem
 
+# Of the real clock: it chooses how many calls there are.
+pytestmark = pytest.mark.clock
+
 
 @pytest.fixture
 def problem():

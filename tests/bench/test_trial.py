@@ -11,6 +11,9 @@ from tito.bench import trial
 from tito.bench.ladders import WORKLOADS
 from tito.bench.trial import Contender, Problem, attempt, smaller
 
+# Of the real clock: it says whether a call is too long.
+pytestmark = pytest.mark.clock
+
 RELU = WORKLOADS["relu"]
 
 

@@ -98,6 +98,7 @@ def stopped_for(machine, monkeypatch, seconds):
     return use(machine)
 
 
+@pytest.mark.clock
 def test_a_meeting_takes_place_though_the_machine_stood_still(monkeypatch):
     meet, second = Meeting(2, seconds=5.0), threading.Event()
 

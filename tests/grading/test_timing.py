@@ -12,6 +12,9 @@ from tito.grading.judge.result import GRADED
 from tito.grading.timing import EARLY, Timing
 from tito.notebook import Cell, Notebook
 
+# Of the real clock.
+pytestmark = pytest.mark.clock
+
 pytest.importorskip("resource")
 
 BURN = """
@@ -49,23 +52,20 @@ def hand_in_of(test, body):
 def test_time_in_the_students_function_is_the_students(any_engine):
     test = "assert f(3) == 3"
     timing = timed(module(test), hand_in_of(test, "burn(0.4)\n    return x"), any_engine)
-    assert 0.35 <= timing.student < 0.6
-    assert timing.module < 0.2
+    assert timing.student >= 0.35 > 2 * timing.module
     assert timing.total > timing.student + timing.module
 
 
 def test_time_in_the_test_cell_is_the_modules(any_engine):
     test = "burn(0.4)\nassert f(3) == 3"
     timing = timed(module(test), hand_in_of(test, "return x"), any_engine)
-    assert timing.student < 0.1
-    assert 0.35 <= timing.module < 0.6
+    assert timing.module >= 0.35 > 2 * timing.student
 
 
 def test_time_in_a_callback_is_the_modules(any_engine):
     test = "assert f(lambda: burn(0.4)) is None"
     timing = timed(module(test), hand_in_of(test, "return x()"), any_engine)
-    assert timing.student < 0.1
-    assert 0.35 <= timing.module < 0.6
+    assert timing.module >= 0.35 > 2 * timing.student
 
 
 def test_the_report_says_where_the_time_went_and_what_one_hand_in_cost():

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from tests.grading.judge.samples import solution, test_cell
-from tests.hostile.lesson import SHORT, told
+from tests.hostile.lesson import ROOMY, told
 from tito.grading.judge import grade
 from tito.grading.report import table
 from tito.notebook import Cell, Notebook
@@ -118,7 +118,7 @@ def hand_in(channel: str) -> Notebook:
 
 @pytest.mark.parametrize("kind", CHANNELS)
 def test_what_the_code_says_about_hidden_inputs_is_not_passed_on(kind, fastest, capfd):
-    result = grade(master(), hand_in(CHANNELS[kind]), limits=SHORT, engine=fastest)
+    result = grade(master(), hand_in(CHANNELS[kind]), limits=ROOMY, engine=fastest)
     assert result.status == "graded"
     captured = capfd.readouterr()
     said = told(result) + captured.out + captured.err + "\n".join(map(str, table_of(result)))
@@ -139,12 +139,12 @@ def test_the_same_code_may_say_so_of_inputs_that_are_seen(engine):
     seen += [test_cell(name, source, 2) for name, source in TESTS.items()]
     for channel in ("exception", "wrong value", "text"):
         own = hand_in(CHANNELS[channel])
-        said = told(grade(Notebook(seen), own, limits=SHORT, engine=engine))
+        said = told(grade(Notebook(seen), own, limits=ROOMY, engine=engine))
         assert DIGITS in said or LETTERS in said
 
 
 def test_the_authors_words_are_shown(engine):
-    result = grade(master(), hand_in("return 3 * x"), limits=SHORT, engine=engine)
+    result = grade(master(), hand_in("return 3 * x"), limits=ROOMY, engine=engine)
     messages = {c.id: c.message for c in result.cells}
     assert "twice each element" in messages["plain"]
     assert "twice each element" in messages["equal"]

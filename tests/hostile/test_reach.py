@@ -312,6 +312,7 @@ BOMBS = {
 SOON = replace(SHORT, solution=0.5, wall_factor=3 * SHORT.wall_factor)
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize("kind", BOMBS)
 def test_a_bomb_costs_its_own_question_only(kind, fastest):
     bomb, statuses = BOMBS[kind]

@@ -17,7 +17,7 @@ import pytest
 
 from tests.courses.small_course import hand_in as hand_in_all
 from tests.courses.small_course import master
-from tests.hostile.lesson import RIGHT, WRONG, graded, hand_in, place
+from tests.hostile.lesson import RIGHT, SHORT, WRONG, graded, hand_in, place
 from tito.grading.judge import grade
 from tito.notebook import Cell, Notebook
 
@@ -56,17 +56,18 @@ def mixed() -> Notebook:
     return Notebook([*own.cells, Cell("code", "1 / 0")], path=own.path)
 
 
+@pytest.mark.clock
 def test_a_hand_in_has_the_same_points_twice_on_a_busy_machine(fastest):
     with busy_cores():
-        first, second = (outcome(graded(mixed(), fastest)) for _ in range(2))
+        first, second = (outcome(graded(mixed(), fastest, limits=SHORT)) for _ in range(2))
     assert first == second
 
 
 @pytest.mark.slow
 def test_a_hand_in_graded_often_on_a_busy_machine_has_the_same_points(engine):
-    quiet = outcome(graded(mixed(), engine))
+    quiet = outcome(graded(mixed(), engine, limits=SHORT))
     with busy_cores():
-        found = Counter(outcome(graded(mixed(), engine)) for _ in range(TIMES))
+        found = Counter(outcome(graded(mixed(), engine, limits=SHORT)) for _ in range(TIMES))
     print(f"\n{engine}: {TIMES} gradings on busy cores, {len(found)} different outcome(s)")
     assert list(found) == [quiet]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.grading.judge.samples import solution, test_cell
-from tests.hostile.lesson import SHORT
+from tests.hostile.lesson import ROOMY, SHORT
 from tito.grading.judge import grade
 from tito.notebook import Cell, Notebook
 
@@ -29,6 +29,7 @@ TESTS = {
 }
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize("hidden", [False, True])
 @pytest.mark.parametrize("answer", ANSWERS)
 def test_words_that_ask_the_student_cost_their_own_test_only(answer, hidden, fastest):
@@ -36,7 +37,8 @@ def test_words_that_ask_the_student_cost_their_own_test_only(answer, hidden, fas
     fine = [solution("g", "def g(x): return x"), test_cell("fine", "assert g(3) == 3", 5)]
     master = Notebook([Cell("code", GIVEN), solution("f", "def f(x): ..."), *tests, *fine])
     own = Notebook([Cell("code", GIVEN), solution("f", ANSWERS[answer]), *tests, *fine])
-    result = grade(master, own, limits=SHORT, engine=fastest)
+    limits = SHORT if answer == "loops" else ROOMY
+    result = grade(master, own, limits=limits, engine=fastest)
     assert result.status == "graded", result.reason
     points = {c.id: c.points for c in result.cells}
     assert points.pop("fine") == 5

@@ -13,6 +13,9 @@ import pytest
 from tito.machine import Rung, measure, measuring, timer
 from tito.machine.rung import arrays_in
 
+# Some are of the real clock.
+pytestmark = pytest.mark.clock
+
 
 class Machine:
     """A simulated machine and its clock: work costs what it says, at the present slowness."""

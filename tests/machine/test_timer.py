@@ -169,6 +169,7 @@ def test_units(seconds, text):
     assert timer.seconds_text(seconds) == text
 
 
+@pytest.mark.clock
 def test_the_clock_is_the_threads_own_cpu_time():
     import time
 

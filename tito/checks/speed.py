@@ -38,6 +38,10 @@ from tito.machine import instruction_set
 FEWEST_ROUNDS, MOST_ROUNDS = 7, 31
 # CPU seconds: of all rounds; of one window of the baseline.
 MOST_SECONDS, LONGEST_WINDOW = 6.0, 0.25
+# Whose CPU seconds count with those of the two.
+JUDGE = "judge"
+# So many times as long while a threshold lies in the interval: of few rounds an odd one decides.
+LONGER_IN_DOUBT = 3
 # After that many rounds a kernel whose every ratio is clearly beyond the highest step has it.
 FEWEST_WHEN_CLEAR = 3
 # After that many rounds a kernel so slow that the seconds are used up is judged.
@@ -45,8 +49,12 @@ FEWEST_WHEN_SLOW = 3
 # A process was slow by 2.4 at most (tito.grading.judge.rig). Who is so many times beyond a step in
 # spite of that is within the width of an interval (STRETCH) of it, where doubt is the student's.
 SLOWEST = 2.0
+# One fresh process may miss the step by itself too; a third is for whom a slow one kept from it.
+MOST_RACES, CERTAIN_RACES = 3, 2
 # Several different inputs in each window, so that none is a question asked alone.
 FEWEST_CALLS = 2
+# By so much too few calls in each window are measured once more.
+TOO_FEW = 4
 # A kernel that takes less a call drowns in what surrounds it.
 SHORTEST_CALL = 1e-4
 
@@ -126,16 +134,23 @@ def speed(
 
 
 def _measured(race: Callable[[], _Race], rig: Rig, steps: Steps, verdict: _Verdict) -> Speed:
-    """The verdict of a race, or of a second one in a fresh process if that is better."""
-    results = []
-    for _ in range(2):
+    """The verdict of a race, or of another one in a fresh process if that is better."""
+    results: list[Speed] = []
+    while not results or (_may_be_bad_luck(results, steps) and rig.renew()):
         one = _raced(race, rig, steps)
         if one.may_be_luck(steps) and one.doubts(rig):
             one = _raced(race, rig, steps)
         results.append(verdict.by_ratio(one, steps, rig.reading))
-        if results[-1].earned == verdict.points or not rig.renew():
-            break
     return max(results, key=lambda result: result.earned)
+
+
+def _may_be_bad_luck(results: list[Speed], steps: Steps) -> bool:
+    """Whether all that was measured misses the full step, and a slow process could be why."""
+    found = [result.measured for result in results]
+    if None in found or any(each.share(steps) == FULL for each in found):
+        return False
+    nearly = max(each.high for each in found) * SLOWEST >= steps.full
+    return len(found) < (MOST_RACES if nearly else CERTAIN_RACES)
 
 
 def _raced(race: Callable[[], _Race], rig: Rig, steps: Steps) -> _Race:
@@ -171,7 +186,7 @@ class _Race:
         self._expected = expected
         self._bound = bound
         self._forms: dict[str, Form] = {}
-        self._seconds: dict[str, list[float]] = {STUDENT: [], BASELINE: []}
+        self._seconds: dict[str, list[float]] = {}
 
     def warm_up(self, rig: Rig) -> None:
         """One ordinary call of each, whose values must be right."""
@@ -188,22 +203,37 @@ class _Race:
 
     def run(self, rig: Rig, steps: Steps) -> None:
         """Rounds until the interval lies on one side of each threshold."""
-        start = time.thread_time()
-        self._choose_calls(rig)
+        windows = self._round(rig, students_first=True)
+        times = {who: window.seconds / self.calls for who, window in windows.items()}
+        most = min(rig.room // self._draw.one_size(self._forms), rig.most_calls)
+        self.calls, self.base_calls = self._calls_by(times, rig.shortest, most)
+        self._rounds(rig, steps)
+        # A machine that stood still in that one round: windows were too short by far.
+        calls = self._calls_by(self.seconds_a_call(), rig.shortest, most)
+        if calls[0] > TOO_FEW * self.calls:
+            self.calls, self.base_calls = calls
+            self._rounds(rig, steps)
+
+    def _rounds(self, rig: Rig, steps: Steps) -> None:
+        self.ratios, self._seconds = [], {STUDENT: [], BASELINE: [], JUDGE: []}
         self._touch(rig)
-        while len(self.ratios) < MOST_ROUNDS:
-            students_first = len(self.ratios) % 2 == 0
-            windows = self._round(rig, students_first)
+        while len(self.ratios) < MOST_ROUNDS and not self._is_enough(steps):
+            start = time.thread_time()
+            windows = self._round(rig, students_first=len(self.ratios) % 2 == 0)
             for who, window in windows.items():
                 self._seconds[who].append(window.seconds)
             self.ratios.append(self._ratio(windows))
-            n, spent = len(self.ratios), self._spent() + time.thread_time() - start
-            if n >= FEWEST_WHEN_SLOW and spent > MOST_SECONDS:
-                return
-            if n >= FEWEST_ROUNDS and not Measured.of(self.ratios).in_doubt(steps):
-                return
-            if n >= FEWEST_WHEN_CLEAR and min(self.ratios) >= STRETCH * steps.full:
-                return
+            self._seconds[JUDGE].append(time.thread_time() - start)
+
+    def _is_enough(self, steps: Steps) -> bool:
+        n, spent = len(self.ratios), self._spent()
+        if n < min(FEWEST_WHEN_CLEAR, FEWEST_WHEN_SLOW):
+            return False
+        if n >= FEWEST_WHEN_CLEAR and min(self.ratios) >= STRETCH * steps.full:
+            return True
+        if Measured.of(self.ratios).in_doubt(steps):
+            return n >= FEWEST_WHEN_SLOW and spent > LONGER_IN_DOUBT * MOST_SECONDS
+        return n >= FEWEST_ROUNDS or (n >= FEWEST_WHEN_SLOW and spent > MOST_SECONDS)
 
     def may_be_luck(self, steps: Steps) -> bool:
         """Whether a baseline that was slow by itself could have made the step."""
@@ -225,9 +255,9 @@ class _Race:
                 rig.run(BASELINE, calls[: self.base_calls], self._forms[BASELINE])
             rig.run(STUDENT, [self._prepared(call) for call in calls], self._forms[STUDENT])
 
-    def seconds_a_call(self) -> float:
-        """Of the baseline."""
-        return statistics.median(self._seconds[BASELINE]) / self.base_calls
+    def seconds_a_call(self) -> dict[str, float]:
+        calls = {STUDENT: self.calls, BASELINE: self.base_calls}
+        return {who: statistics.median(self._seconds[who]) / n for who, n in calls.items()}
 
     def _ratio(self, windows: dict[str, Window]) -> float:
         """Of the seconds a call."""
@@ -235,26 +265,26 @@ class _Race:
         return (mine / self.base_calls) / (theirs / self.calls)
 
     def _spent(self) -> float:
-        return sum(map(sum, self._seconds.values()))
+        """Seconds, without what a machine that stood still charged to single rounds."""
+        return sum(len(each) * statistics.median(each) for each in self._seconds.values() if each)
 
-    def _choose_calls(self, rig: Rig) -> None:
+    def _calls_by(self, times: dict[str, float], shortest: float, most: int) -> tuple[int, int]:
         """So many that the faster of the two fills a window, and the baseline no long one.
 
         A baseline that is not needed for the results to expect has as few as fill its own.
+
+        times : seconds a call
         """
-        windows = self._round(rig, students_first=True)
-        times = {who: window.seconds / self.calls for who, window in windows.items()}
-        room = rig.room // self._draw.one_size(self._forms)
 
         def filling(seconds: float, slower: float) -> int:
-            most = min(int(LONGEST_WINDOW / slower), room, rig.most_calls)
-            return max(FEWEST_CALLS, min(math.ceil(rig.shortest / seconds), most))
+            fitting = min(int(LONGEST_WINDOW / slower), most)
+            return max(FEWEST_CALLS, min(math.ceil(shortest / seconds), fitting))
 
         if self._expected is None:
-            self.calls = self.base_calls = filling(min(times.values()), times[BASELINE])
-        else:
-            self.calls = filling(times[STUDENT], times[STUDENT])
-            self.base_calls = min(filling(times[BASELINE], times[BASELINE]), self.calls)
+            calls = filling(min(times.values()), times[BASELINE])
+            return calls, calls
+        calls = filling(times[STUDENT], times[STUDENT])
+        return calls, min(filling(times[BASELINE], times[BASELINE]), calls)
 
     def _round(self, rig: Rig, students_first: bool) -> dict[str, Window]:
         """Both on the same new inputs; every result is checked."""
@@ -381,7 +411,7 @@ class _Verdict:
         return Speed(self.points, message, None, doubt, message)
 
     def by_ratio(self, race: _Race, steps: Steps, reading: str) -> Speed:
-        seconds = race.seconds_a_call()
+        seconds = race.seconds_a_call()[BASELINE]
         if seconds < SHORTEST_CALL * steps.full:
             return self.by_values(
                 f"the baseline takes {seconds * 1e3:.2g} ms a call, too little to measure. For"

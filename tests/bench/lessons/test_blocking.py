@@ -5,6 +5,9 @@ import pytest
 from tito.bench.lessons import blocking
 from tito.machine import probes
 
+# One of them is of the real clock.
+pytestmark = pytest.mark.clock
+
 COUNTED = [lesson for lesson in blocking.lessons() if "counted" in lesson.name]
 
 

@@ -5,6 +5,9 @@ import pytest
 from tito.bench.lessons import threads
 from tito.machine import probes
 
+# Threads are seen only if the machine lets them run.
+pytestmark = pytest.mark.clock
+
 compiled = pytest.mark.skipif(probes.missing() is not None, reason="Numba is missing")
 
 

@@ -6,6 +6,9 @@ from tito.bench.lessons import timed
 from tito.bench.lessons.lesson import Band
 from tito.machine import probes
 
+# One of them is of the real clock.
+pytestmark = pytest.mark.clock
+
 
 @pytest.fixture
 def lesson():

@@ -8,6 +8,9 @@ import pytest
 
 from tito.bench.lessons import workers
 
+# Threads are seen only if the machine lets them run.
+pytestmark = pytest.mark.clock
+
 locked = pytest.mark.skipif(
     not workers.one_interpreter_lock(), reason="this Python has no interpreter lock"
 )

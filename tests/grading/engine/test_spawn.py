@@ -117,11 +117,25 @@ def test_only_package_folders_are_handed_on():
 
 
 def test_a_start_is_light():
-    """NumPy's import and Python's start are most of it; a quarter of a second is the promise."""
+    """NumPy's import and Python's start are most of it, and as much again is the promise.
+
+    Of both the quickest of five: machines differ, and book more on who ran when they stood still.
+    """
+    starts = [_seconds_of_a_start() for _ in range(5)]
+    imports = [_seconds_of_an_import() for _ in range(5)]
+    assert min(starts) < 2 * min(imports), (starts, imports)
+
+
+def _seconds_of_a_start():
     with make_stage() as stage:
         channel = SpawnEngine().start(stage, Limits())
         try:
             assert channel.recv(8)
-            assert channel.cpu_seconds() < 0.25
+            return channel.cpu_seconds()
         finally:
             channel.close()
+
+
+def _seconds_of_an_import():
+    code = "import numpy, time; print(time.process_time())"
+    return float(subprocess.run([sys.executable, "-c", code], capture_output=True).stdout)

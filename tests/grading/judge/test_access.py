@@ -19,6 +19,13 @@ ACCESSES = 60 * 60
 
 
 def test_an_access_takes_microseconds(shared):
+    # Not wall time: others may be using the machine, and what is booked while it stands still is
+    # not booked each time. Twenty times what is usual is a mistake.
+    assert any(seconds_of_accesses(shared) < 600e-6 * ACCESSES for _ in range(5))
+
+
+def seconds_of_accesses(shared):
+    """Of CPU, in both processes."""
     runtime = JudgeRuntime(shared.world)
     x = runtime.remote_array(np.ones((60, 60)), "x")
     with shared.test("total") as total:
@@ -29,8 +36,7 @@ def test_an_access_takes_microseconds(shared):
     assert runtime.counts(x) == Counts(ACCESSES, 0)
     each = {"wall": wall, "judge": ours, "student": theirs}
     print("us an access:", {name: round(s / ACCESSES * 1e6, 1) for name, s in each.items()})
-    # Not wall time: others may be using the machine. Twenty times what is usual is a mistake.
-    assert ours + theirs < 600e-6 * ACCESSES
+    return ours + theirs
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no CPUs to choose from")

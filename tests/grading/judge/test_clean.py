@@ -12,6 +12,9 @@ from tito.grading.judge.world import World
 from tito.grading.limits import Limits
 from tito.grading.stage import make_stage
 
+# A process that has used much CPU time is shared no longer.
+pytestmark = pytest.mark.clock
+
 GIVEN = "import numpy as np\nseen = []"
 FRUGAL = "def {}(x, out):\n    return np.multiply(x, 2, out=out)"
 WASTEFUL = "def {}(x, out):\n    out[...] = x * 2\n    return out"
@@ -21,13 +24,13 @@ SIZE = 20_000
 class Handed:
     """A hand-in whose cells are told, and the processes that its claims take."""
 
-    def __init__(self, engine, **cells):
+    def __init__(self, engine, limits=None, **cells):
         steps = [Step("given", "given", GIVEN, 0, in_g=True)]
         steps += [
             Step("solution", name, text.format(name), i, defines=frozenset([name]))
             for i, (name, text) in enumerate(cells.items(), 1)
         ]
-        self._engine, self._open = engine, []
+        self._engine, self._open, self.limits = engine, [], limits or Limits()
         self._position = {name: i for i, name in enumerate(cells, 1)}
         self.student = self._world({})
         for step in steps:
@@ -37,7 +40,7 @@ class Handed:
 
     def _world(self, contracts):
         stage = make_stage()
-        world = World(self._engine, stage, Limits(call=0.5), contracts)
+        world = World(self._engine, stage, self.limits, contracts)
         self._open.append((world, stage))
         return world
 
@@ -112,7 +115,7 @@ def test_what_raises_where_it_is_graded_too_is_not_read_again(handed):
 
 
 def test_nobody_shares_a_process_in_which_one_died(handed):
-    work = handed(one="def {}(x, out):\n    while True: pass", two=FRUGAL)
+    work = handed(limits=Limits(call=0.5), one="def {}(x, out):\n    while True: pass", two=FRUGAL)
     with pytest.raises(CheckFailed, match="took longer than"):
         work.claim("one")
     assert work.claim("two") < 4 * SIZE

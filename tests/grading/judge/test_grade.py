@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -27,13 +28,16 @@ from tito.notebook import Cell, Notebook
 
 pytestmark = pytest.mark.usefixtures("any_engine", "ready_judges")
 
+# Seconds of CPU as in a course: a machine that stands still books some on whoever ran.
+ROOMY = Limits(idle=2, memory=1 << 30)
+# For what runs for ever.
 SHORT = Limits(
     solution=1, given=1, extra=0.5, call=0.5, test=1.5, idle=2, wall_factor=20, memory=1 << 30
 )
 
 
-def run(own, nb=None, **options):
-    return grade(nb or master(), own, limits=SHORT, **options)
+def run(own, nb=None, limits=ROOMY, **options):
+    return grade(nb or master(), own, limits=limits, **options)
 
 
 def by_id(result):
@@ -53,7 +57,7 @@ def many(pairs, given="import numpy as np", points=4, **options):
         check = test_cell(f"t{number}", test, points)
         cells += [solution(f"f{number}", "def f(*a): ..."), check]
         own += [solution(f"f{number}", student), check]
-    result = grade(Notebook(cells), Notebook(own), limits=SHORT, **options)
+    result = grade(Notebook(cells), Notebook(own), limits=ROOMY, **options)
     assert len(result.cells) == len(pairs)
     return result.cells
 
@@ -140,7 +144,7 @@ def test_everything_an_honest_student_does():
         Cell("code", "input('your name? ')"),
     ]
     own = Notebook([*own.cells[:4], *extras, *own.cells[4:]])
-    result = run(own)
+    result = run(own, limits=replace(ROOMY, extra=0.5))
     assert result.points == 7, [(c.id, c.message) for c in result.cells]
     assert any("ZeroDivisionError" in r for r in result.raised)
 
@@ -313,6 +317,7 @@ def test_a_test_that_asked_nothing_is_reported():
 # -- a process that dies or hangs costs its own question
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize(
     "line, status",
     [
@@ -326,7 +331,7 @@ def test_a_test_that_asked_nothing_is_reported():
     ],
 )
 def test_a_solution_cell_that_ends_badly(line, status):
-    result = run(hand_in(f"{line}\n{CLAMP}"))
+    result = run(hand_in(f"{line}\n{CLAMP}"), limits=SHORT)
     cells = by_id(result)
     assert cells["double-test"].points == 4
     assert cells["clamp-test"].points == 0
@@ -334,13 +339,14 @@ def test_a_solution_cell_that_ends_badly(line, status):
     assert cells["clamp-test"].message.startswith("clamp is not there: cell 3 (clamp)")
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize(
     "line, status",
     [("while True: pass", "timeout"), ("import os; os._exit(0)", "died")],
 )
 def test_a_call_that_ends_badly(line, status):
     body = f"def clamp(x, low, high):\n    {line}\n"
-    cells = by_id(run(hand_in(body)))
+    cells = by_id(run(hand_in(body), limits=SHORT))
     assert cells["clamp-test"].status == status
     assert cells["double-test"].points == 4
 
@@ -353,10 +359,11 @@ def test_a_judge_that_dies_costs_the_test_it_was_running():
     assert "exit code 9" in by_id(result)["clamp-test"].message
 
 
+@pytest.mark.clock
 def test_a_judge_that_burns_is_ended():
     nb = master()
     nb.cells[3].source = "clamp(1, 2, 3)\nwhile True: pass"
-    result = run(hand_in(), nb)
+    result = run(hand_in(), nb, limits=SHORT)
     assert result.points == 5
     assert by_id(result)["clamp-test"].status == "timeout"
 
@@ -405,14 +412,14 @@ def leaky_notebook(source):
 )
 def test_hidden_inputs_never_come_back(source):
     nb = leaky_notebook("def f(x): return x")
-    text = json.dumps(grade(nb, leaky_notebook(source), limits=SHORT).to_json())
+    text = json.dumps(grade(nb, leaky_notebook(source), limits=ROOMY).to_json())
     for word in ("CONFIDENTIAL", "3.75", "8.5", "6.125"):
         assert word not in text
 
 
 def test_a_visible_failure_still_says_everything():
     nb = leaky_notebook("def f(x): return x")
-    result = grade(nb, leaky_notebook(LEAKY), limits=SHORT)
+    result = grade(nb, leaky_notebook(LEAKY), limits=ROOMY)
     assert "RuntimeError: input was ['1']" in by_id(result)["region"].message
     assert "RuntimeError: input was ['1']" in by_id(result)["later"].message
 
@@ -420,7 +427,7 @@ def test_a_visible_failure_still_says_everything():
 def test_visible_only_leaves_hidden_tests_for_later():
     nb = leaky_notebook("def f(x): return x")
     own = leaky_notebook("def f(x): return max(x, 0)")
-    result = grade(nb, own, visible_only=True, limits=SHORT)
+    result = grade(nb, own, visible_only=True, limits=ROOMY)
     cells = by_id(result)
     assert (cells["tagged"].status, cells["tagged"].points) == ("later", None)
     assert result.later_points == 2
@@ -453,7 +460,7 @@ class Counting(SpawnEngine):
 def judged(own, nb=None):
     """How many processes a hand-in took, and the points of its cells."""
     engine, events = Counting(), []
-    Judge(Job(nb or master(), as_bytes(own), limits=SHORT), events.append, engine).run()
+    Judge(Job(nb or master(), as_bytes(own), limits=ROOMY), events.append, engine).run()
     points = {e["id"]: e["points"] for e in events if e["event"] == "cell"}
     return engine.started, points
 
@@ -509,9 +516,9 @@ def test_a_forbidden_route_takes_the_points_of_its_exercise():
     route = head + "    return through(a, b)\n"
     helper = Cell("code", "def through(a, b):\n    return a @ b")
     nb = Notebook([given, solution("dot", right), *tests, *other])
-    assert grade(nb, nb, limits=SHORT).points == 6
+    assert grade(nb, nb, limits=ROOMY).points == 6
     own = Notebook([given, helper, solution("dot", route), *tests, *other])
-    result = grade(nb, own, limits=SHORT)
+    result = grade(nb, own, limits=ROOMY)
     cells = by_id(result)
     assert result.points == 2
     for grade_id in ("dot-test", "dot-hidden"):
@@ -531,7 +538,7 @@ def test_a_forbidden_route_in_the_package_takes_the_points(tmp_path):
     head = "#| forbid: blas\nimport numpy as np\n"
     right = head + "from tinykernels.loops import slow\ndef dot(a, b): return slow(a, b)"
     nb = Notebook([solution("dot", right), *tests])
-    options = {"limits": SHORT, "package": folder, "package_modules": ["loops", "vectorized"]}
+    options = {"limits": ROOMY, "package": folder, "package_modules": ["loops", "vectorized"]}
     assert grade(nb, nb, **options).points == 4
     route = head + "import tinykernels.vectorized as v\n"
     route += "def dot(a, b): return v.fast(np.array(a), np.array(b))"
@@ -547,9 +554,9 @@ def test_a_given_cell_may_make_functions_out_of_texts_and_a_students_may_not():
     test = test_cell("dot-test", "assert dot(3.0, 2.0) == 6")
     body = "#| forbid: blas\ndef dot(a, b):\n    return made('def g(x, y): return x * y')(a, b)"
     nb = Notebook([given, solution("dot", body), test])
-    assert grade(nb, nb, limits=SHORT).points == 2
+    assert grade(nb, nb, limits=ROOMY).points == 2
     mine = Cell("code", makes.replace("space", "names"))
-    [cell] = grade(nb, Notebook([given, mine, *nb.cells[1:]]), limits=SHORT).cells
+    [cell] = grade(nb, Notebook([given, mine, *nb.cells[1:]]), limits=ROOMY).cells
     assert cell.points == 0 and "cell 2, line 3: exec" in cell.message
 
 
@@ -589,7 +596,7 @@ def test_hole_1_a_named_output_may_be_written():
         ]
     )
     own = Notebook([nb.cells[0], solution("f", good), nb.cells[2]])
-    assert grade(nb, own, limits=SHORT).points == 2
+    assert grade(nb, own, limits=ROOMY).points == 2
 
 
 def test_hole_2_an_empty_array_does_not_hold_the_answer():
@@ -685,7 +692,7 @@ def test_a_foreign_master_may_lean_on_imports_and_names_of_earlier_cells():
         ]
     )
     own = Notebook([solution("f", "def f(x): return x"), *nb.cells[1:]])
-    result = grade(nb, own, limits=SHORT)
+    result = grade(nb, own, limits=ROOMY)
     assert result.points == 4, [c.message for c in result.cells]
 
 
@@ -721,7 +728,7 @@ def test_the_students_own_missing_export_says_how_to_go_on(tmp_path):
     own = Notebook(
         [nb.cells[0], solution("f", "def f(x):\n    door(x)\n    return x"), nb.cells[2]]
     )
-    result = grade(nb, own, limits=SHORT, package=package, before="own")
+    result = grade(nb, own, limits=ROOMY, package=package, before="own")
     assert result.before == "own"
     assert "door is exercise 2 of 04_doors" in result.cells[0].message
     assert "tito export 04" in result.cells[0].message

@@ -96,6 +96,7 @@ def test_a_warm_judge_that_died_between_jobs_is_replaced(own_pool):
     assert warm(own_pool).pid != first.pid
 
 
+@pytest.mark.clock
 def test_a_warm_judge_that_dies_at_work_costs_nobody_points(own_pool):
     slow = "import time\ntime.sleep(3)\n"
     killed = []
@@ -228,6 +229,7 @@ def test_an_unknown_engine_is_named(monkeypatch):
         engines.chosen()
 
 
+@pytest.mark.clock
 def test_limits_hold_in_forks(own_pool):
     limits = Limits(solution=0.3, idle=2)
     result = graded(hand_in("while True: pass\n"), limits=limits)

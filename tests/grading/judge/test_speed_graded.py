@@ -22,9 +22,12 @@ def series(c, x):
             y += a
     return y
 """
-# The reference is some 6 times as fast as the baseline; with six times the work (but the same
-# border around it) it comes to half of 3.
-SLOWED = REFERENCE.replace("range(1)", "range(6)")
+# The reference is some 6 times as fast as the baseline, and 1.5 times is asked here: less than what
+# makes up for a process that is slow all its life by 2.4. The slow one is a third as fast as the
+# baseline, which no such process makes up for either. What is close to a step is tried with
+# computed clocks, in test_slow_lives.py.
+FULL, HALF = 1.5, 1.2
+SLOWED = REFERENCE.replace("range(1)", "range(30)")
 WRONG = "def series(c, x):\n    return np.zeros_like(x)\n"
 SCRAMBLED = REFERENCE.replace("return y", "return y if len(x) < 100 else y + 1")
 PATCHED = f"""
@@ -35,9 +38,18 @@ for name in ("thread_time", "process_time", "perf_counter", "monotonic"):
 """
 
 
+def small():
+    """The master, with this file's step."""
+    nb = master("series")
+    cell = nb.by_id("series-speed")
+    assert "full=3" in cell.source
+    cell.source = cell.source.replace("full=3", f"full={FULL}").replace("half=1.8", f"half={HALF}")
+    return nb
+
+
 def speed_cell(source, nb=None, **options):
     """The graded speed cell of a hand-in with this solution."""
-    result = grade(nb or master("series"), hand_in("series", series=source), **options)
+    result = grade(nb or small(), hand_in("series", series=source), **options)
     return next(c for c in result.cells if c.id == "series-speed")
 
 
@@ -46,11 +58,11 @@ def test_the_reference_earns_all():
     assert (cell.status, cell.points, cell.doubt) == ("passed", 2, False)
     assert "times as fast as series_anew" in cell.message
     assert "doubt" not in cell.to_json()
-    assert cell.to_json()["ratio"] == pytest.approx(cell.ratio, rel=1e-2) and cell.ratio > 3
+    assert cell.to_json()["ratio"] == pytest.approx(cell.ratio, rel=1e-2) and cell.ratio > FULL
 
 
 @pytest.mark.parametrize("source", [SLOWED, PATCHED], ids=["slowed", "clocks patched"])
-def test_half_of_the_threshold_earns_nothing(source):
+def test_a_slow_kernel_earns_nothing(source):
     cell = speed_cell(source)
     assert (cell.status, cell.points, cell.doubt) == ("failed", 0, False)
     assert "what of the inner loop is the same" in cell.message
@@ -64,16 +76,16 @@ def test_wrong_and_fast_earns_nothing(source):
 
 
 def test_a_measurement_in_doubt_is_named_in_the_result():
-    small = master("series")
-    speed = small.by_id("series-speed")
-    speed.source = speed.source.replace("16_000", "10")
-    cell = speed_cell(SLOWED, small)
+    tiny = small()
+    speed = tiny.by_id("series-speed")
+    speed.source = speed.source.replace("(16)", "(1)").replace("16_000", "10")
+    cell = speed_cell(SLOWED, tiny)
     assert (cell.status, cell.points) == ("passed", 2)
     assert cell.to_json()["doubt"] is True and "larger inputs" in cell.message
 
 
 def test_a_hidden_speed_cell_shows_the_authors_message_alone():
-    secret = master("series")
+    secret = small()
     speed = secret.by_id("series-speed")
     speed.metadata["tags"] = [*speed.metadata["tags"], "hidden-tests"]
     cell = speed_cell(SCRAMBLED, secret)
@@ -90,11 +102,11 @@ def test_a_baseline_may_be_numpys_own_or_an_earlier_modules(tmp_path):
     package.mkdir()
     (package / "__init__.py").write_text("")
     (package / "earlier.py").write_text(
-        "import numpy as np\ndef slow(x):\n    for _ in range(30):\n        y = np.arctan(x)\n"
+        "import numpy as np\ndef slow(x):\n    for _ in range(20):\n        y = np.arctan(x)\n"
         "    return y\n"
     )
     for base in ("np.arctan", "slow"):
-        nb = master("series")
+        nb = small()
         nb.cells.insert(2, Cell("code", "from tinykernels.earlier import slow"))
         speed = nb.by_id("series-speed")
         speed.source = ONE_ARGUMENT.replace("BASE", base)
@@ -107,7 +119,7 @@ ONE_ARGUMENT = """
 def draw(rng):
     return (rng.standard_normal(250_000),)
 
-points(speed(series, BASE, draw, points=2, full=3))
+points(speed(series, BASE, draw, points=2, full=5))
 """
 
 
@@ -117,4 +129,3 @@ def test_points_are_the_same_every_time():
     slow = [speed_cell(SLOWED) for _ in range(10)]
     assert [c.points for c in fast] == [2] * 10
     assert [c.points for c in slow] == [0] * 10
-    assert sum(c.doubt for c in [*fast, *slow]) <= 1

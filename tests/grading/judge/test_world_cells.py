@@ -210,6 +210,7 @@ def test_a_cell_that_dies_is_undone_and_the_rest_stays(fresh):
             assert b == 2
 
 
+@pytest.mark.clock
 def test_a_cell_over_its_limit_is_ended(fresh):
     limits = Limits(solution=0.5, extra=0.3, idle=1.0)
     with fresh("a = 1", limits=limits) as student:
@@ -261,6 +262,7 @@ def test_an_except_clause_of_a_test_does_not_swallow_a_death(fresh):
         assert student.ended.lost is not None
 
 
+@pytest.mark.clock
 def test_calls_and_tests_have_limits(fresh):
     source = """
 import time

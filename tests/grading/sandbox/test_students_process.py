@@ -110,10 +110,10 @@ def test_too_many_threads_end_the_process(engine):
         for _ in range(3000):
             threading.Thread(target=stop.wait, daemon=True).start()
             time.sleep(0.001)
-        time.sleep(10)  # on a busy machine nobody may have counted them so far
+        time.sleep(100)  # on a busy machine nobody may have counted them so far
         """
     with make_stage() as stage:
-        world = World(engine, stage)
+        world = World(engine, stage, Limits(idle=200))
         outcome = world.run_cell("bomb", textwrap.dedent(source))
         world.close()
     if sys.platform != "linux":
@@ -126,7 +126,7 @@ def test_too_many_files_end_the_process(monkeypatch):
     with make_stage() as stage:
         layers = stage.library / "tito/grading/sandbox/mounts.py"
         layers.write_text("def private_scratch(scratch, size):\n    return None\n")
-        world = World(SpawnEngine(), stage, Limits(files=1 << 20))
+        world = World(SpawnEngine(), stage, Limits(files=1 << 20, idle=200))
         assert "tmpfs" not in world.layers
         outcome = world.run_cell(
             "fill",
@@ -134,7 +134,7 @@ def test_too_many_files_end_the_process(monkeypatch):
             "for i in range(30):\n"
             "    open(f'part{i}', 'wb').write(bytes(500_000))\n"
             "    time.sleep(0.05)\n"
-            "time.sleep(10)",  # on a busy machine nobody may have counted them so far
+            "time.sleep(100)",  # on a busy machine nobody may have counted them so far
         )
         world.close()
     assert outcome.message == "wrote more than 2 MB of files", outcome
