@@ -107,6 +107,7 @@ class Tables:
             os.unlink(self.path + "-journal")
 
 database.tables = lambda: Tables
+database._newest_version = lambda: "1"  # or each of these processes would import nbgrader for it
 left = int(sys.argv[2])
 
 def count(*args):
