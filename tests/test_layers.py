@@ -159,6 +159,8 @@ def test_every_file_of_tito_has_its_place():
     assert lost == [], "say in LAYERS where these stand"
 
 
+# Of the text of the files alone.
+@pytest.mark.newest
 @pytest.mark.parametrize("path", [p for p in TITO if home(p)], ids=module_of)
 def test_imports_point_down(path):
     assert arrows_up(path) == []
@@ -216,6 +218,7 @@ def test_what_is_staged_or_pure_needs_little(file, allowed):
     assert tops - set(sys.stdlib_module_names) <= allowed
 
 
+@pytest.mark.newest
 @pytest.mark.parametrize("path", [*TITO, *PACKAGE], ids=module_of)
 def test_heavy_libraries_wait_until_they_are_used(path):
     if path in PACKAGE and after_06(path):

@@ -22,8 +22,11 @@ ROOT = Path(__file__).parents[1]
 MODULES = [ref.name for ref in Course(ROOT).modules]
 # CPU time of the kernel and of all processes that it started.
 MOST_SECONDS = 60
-# Measuring takes most of the time. With the reference, measure cells run on every Python; what they
-# say where an answer is missing hangs on none.
+# Measuring takes most of the time. With the reference, all cells run on every Python; what they say
+# where an answer is missing hangs on none, and is tried in one module on the older ones.
+STUBS = [
+    pytest.param(name, marks=() if name == "02_loops" else pytest.mark.newest) for name in MODULES
+]
 MEASURES_ALL = sys.version_info >= (3, 13)
 CLOCK = "import os; _t = os.times(); print(sum(_t[:4]))"
 # One sample of what is measured, or one round. Then every cell still runs and shows what it would
@@ -99,7 +102,7 @@ def test_the_reference_runs_from_top_to_bottom(name, course):
     assert loud == []
 
 
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("name", STUBS)
 def test_a_fresh_kit_runs_through_without_a_traceback_of_ours(name, fresh):
     path = fresh / "modules" / name / f"{name}.ipynb"
     notebook = nbformat.read(path, as_version=4)

@@ -55,6 +55,8 @@ def test_only_solutions_and_answers_differ_between_hand_ins(handed_in):
             assert cells[cell] == handed_in["empty"][cell], name
 
 
+# Each of its commands has tests on every Python.
+@pytest.mark.newest
 def test_the_demo_shows_every_step(tmp_path, monkeypatch, capsys):
     course = make_course(tmp_path)
     monkeypatch.chdir(course.root)

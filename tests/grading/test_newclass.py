@@ -107,6 +107,7 @@ class Tables:
             os.unlink(self.path + "-journal")
 
 database.tables = lambda: Tables
+database._newest_version = lambda: "1"  # or each of these processes would import nbgrader for it
 left = int(sys.argv[2])
 
 def count(*args):
@@ -126,6 +127,8 @@ newclass.make_class(Path(sys.argv[1]))
 STEPS = 9  # before and after each of four files stands there, and within the grade book
 
 
+# The order of its files, which no Python changes; making a class is tried on all.
+@pytest.mark.newest
 @pytest.mark.parametrize("step", range(1, STEPS + 1))
 def test_one_that_was_killed_does_not_hinder_the_next(tmp_path, step):
     root = tmp_path / "c"
@@ -139,6 +142,7 @@ def test_one_that_was_killed_does_not_hinder_the_next(tmp_path, step):
     assert (root / "gradebook.db").is_file()
 
 
+@pytest.mark.newest
 def test_the_killed_one_has_just_these_steps(tmp_path):
     words = [sys.executable, "-c", KILLED, str(tmp_path / "c"), str(STEPS + 1)]
     assert subprocess.run(words, cwd=ROOT, timeout=180).returncode == 0

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
 from tests.grading.audit.sample import LARGEST, small_master
+from tito.errors import UserError
 from tito.files import write_atomic
 from tito.grading.audit.crosscheck import (
     NbGrader,
@@ -73,6 +77,25 @@ class Said(NbGrader):
 
     def call(self, *words):
         return self.words.pop(0)
+
+
+class Bare(NbGrader):
+    """nbgrader in a folder that holds nothing."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.name = "07_x"
+
+
+def test_a_command_runs_in_a_process_of_its_own_and_what_it_prints_is_kept(tmp_path):
+    pytest.importorskip("nbgrader")
+    before = dict(os.environ), Path.cwd()
+    nbgrader = Bare(tmp_path)
+    assert f"nbgrader version {version('nbgrader')}" in nbgrader.call("--version")
+    with pytest.raises(UserError, match="nbgrader autograde fails") as failed:
+        nbgrader.call("autograde", "07_x")
+    assert "Traceback" not in failed.value.text and "07_x" in failed.value.text
+    assert (dict(os.environ), Path.cwd()) == before
 
 
 GOOD = "Success! Your notebook passes all the tests."

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -79,28 +84,83 @@ def test_a_given_cell_that_fails_is_an_error_of_the_user():
         generated.run(small_master(given="import no_such_module"), Path(), [])
 
 
-def test_without_fork_the_fate_is_the_same(monkeypatch):
-    job = {
+def job(*mutants, **changed):
+    return {
         "root": ".",
         "seconds": 0.3,
+        "jobs": 2,
         "cells": [{"label": "given", "source": "import math"}, {"label": "f", "source": LARGEST}],
         "tests": {"largest": [{"id": "t", "points": "2", "source": _local(TEST)}]},
-        "mutants": [
-            {"exercise": "largest", "source": LARGEST},
-            {"exercise": "largest", "source": LARGEST.replace("> best", "< best")},
-            {"exercise": "largest", "source": "def largest(v):\n    while True:\n        pass\n"},
-            {"exercise": "largest", "source": "1 / 0"},
-        ],
+        "mutants": [{"exercise": "largest", "source": source} for source in mutants],
+        **changed,
     }
 
-    def fates():
-        runtime = warm._Runtime()
-        with warm.use(runtime):
-            return [e["killed by"] for e in warm._run(job, runtime)]
 
+def fates(events):
+    found = {e["mutant"]: e["killed by"] for e in events if "mutant" in e}
+    return [found[number] for number in sorted(found)]
+
+
+def in_a_child(job):
+    done = subprocess.run(
+        [sys.executable, "-m", "tito.grading.audit.warm"],
+        input=json.dumps(job).encode(),
+        capture_output=True,
+        check=True,
+    )
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_without_fork_the_fate_is_the_same(monkeypatch):
+    several = job(
+        LARGEST,
+        LARGEST.replace("> best", "< best"),
+        "def largest(v):\n    while True:\n        pass\n",
+        "1 / 0",
+    )
+    assert fates(in_a_child(several)) == ["survived", "t", "time", "cell"]
     with monkeypatch.context() as without:
         without.delattr(warm.os, "fork", raising=False)
-        assert fates() == ["survived", "t", "time", "cell"]
+        runtime = warm._Runtime()
+        with warm.use(runtime):
+            assert fates(warm._run(several, runtime)) == ["survived", "t", "time", "cell"]
+
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="mutants run one after another")
+
+
+@needs_fork
+@pytest.mark.parametrize(("jobs", "first"), [(1, "time"), (2, "survived")])
+def test_so_many_mutants_as_the_job_says_run_at_a_time(tmp_path, jobs, first):
+    place = str(tmp_path / "came")
+    waits = f"import os, time\nwhile not os.path.exists({place!r}):\n    time.sleep(0.05)\n"
+    comes = f"open({place!r}, 'w').close()\n"
+    two = job(waits + LARGEST, comes + LARGEST, jobs=jobs, seconds=0.3)
+    assert fates(in_a_child(two)) == [first, "survived"]
+
+
+@needs_fork
+def test_what_sleeps_is_ended_and_what_waits_for_a_cpu_is_not():
+    sleeps = job("import time\ntime.sleep(1000)\n" + LARGEST, seconds=0.1)
+    assert fates(in_a_child(sleeps)) == ["time"]
+    if sys.platform == "linux":
+        with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as busy:
+            assert any(warm._wants_cpu(busy.pid) for _ in range(1000))
+            busy.kill()
+        reads = "print(flush=True); input()"
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        with subprocess.Popen([sys.executable, "-c", reads], **pipes) as idle:
+            idle.stdout.readline()
+            # A moment later it reads; only a machine that never lets it would keep this waiting.
+            while warm._wants_cpu(idle.pid):
+                time.sleep(0.05)
+            idle.kill()
+
+
+def test_the_child_says_its_cpu_time_and_that_of_its_mutants():
+    burns = "sum(range(10_000_000))\n" + LARGEST
+    *_, last = in_a_child(job(burns, burns, burns, seconds=3.0))
+    assert last["cpu"] > 0.3
 
 
 def _local(test):

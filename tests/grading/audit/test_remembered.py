@@ -95,7 +95,7 @@ def test_what_is_edited_during_an_audit_was_not_audited(course, ref, monkeypatch
     monkeypatch.setattr(audit.judged, "reference", edit)
     monkeypatch.setattr(audit.judged, "blanks", lambda *args: [])
     monkeypatch.setattr(audit.judged, "hand_made", lambda *args: [])
-    monkeypatch.setattr(audit.generated, "run", lambda *args: nothing)
+    monkeypatch.setattr(audit.generated.Trial, "outcome", lambda self: nothing)
     assert audit.audit(course, ref).green
     assert not is_green(course, ref)
     monkeypatch.setattr(audit.judged, "reference", lambda *args: [])

@@ -16,6 +16,9 @@ from tests.grading.book.sample import HANDINS, NAME, Class, source_ipynb
 from tito.grading.book import read_marks
 from tito.grading.book.database import create
 
+# What nbgrader writes, whose version is one for all; what we write is tried on every Python.
+pytestmark = pytest.mark.newest
+
 HANDIN = """submitted_notebook n JOIN submitted_assignment a ON a.id = n.assignment_id"""
 TABLES = {
     "assignment": "SELECT name, duedate, course_id FROM assignment",

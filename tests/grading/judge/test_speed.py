@@ -450,6 +450,8 @@ def burners(n=2):
             process.wait()
 
 
+# It is the system that lets processes wait.
+@pytest.mark.newest
 def test_a_busy_machine_changes_no_points(shared):
     with burners():
         fast = [shared.speed("honest") for _ in range(3)]

@@ -35,25 +35,45 @@ def audit(course: Course, ref: ModuleRef, say: Callable[[str], None] = lambda te
     audited = fingerprint(course, ref)
     remember(course, ref, None)
 
-    def part(name: str, tried: str, problems: Iterable[str]) -> None:
-        say(name)
-        before = cpu_seconds()
-        report.problems += problems
-        report.parts.append((name, tried, cpu_seconds() - before))
-
+    part = _Parts(report, say)
     part("rules", "what grading needs of a module file", _broken_rules(ref, master))
     if not report.problems:
-        part("reference", "full points everywhere", judged.reference(master, setting))
-    if report.problems:
-        # With a red reference or a judge that does not start, zeros would prove nothing.
-        return report
-    part("blanks", "no point anywhere", judged.blanks(master, setting))
-    part("hand-made mutants", f"{len(mutants)}", judged.hand_made(master, mutants, setting))
-    _generated(report, master, course, folder, say)
+        # Beside the judge, since that waits at times; where something is timed, it comes first.
+        with generated.begun(master, course.root, generated.read_equivalent(folder)) as beside:
+            part.beside = beside
+            part("reference", "full points everywhere", judged.reference(master, setting))
+            # With a red reference or a judge that does not start, zeros would prove nothing.
+            if not report.problems:
+                part("blanks", "no point anywhere", judged.blanks(master, setting))
+                found = judged.hand_made(master, mutants, setting)
+                part("hand-made mutants", f"{len(mutants)}", found)
+                say("generated mutants")
+                _tell_generated(report, beside.outcome(), folder)
     if report.cpu_seconds > CPU_SECONDS:
         report.notes.append(f"an audit is meant to take at most {CPU_SECONDS:g} s CPU")
     remember(course, ref, audited if report.green else None)
     return report
+
+
+class _Parts:
+    """Notes what the parts of an audit find, and their CPU time.
+
+    beside : a part with a clock of its own, which runs at the same time
+    """
+
+    def __init__(self, report: Report, say: Callable[[str], None]) -> None:
+        self.beside: generated.Trial | None = None
+        self._report = report
+        self._say = say
+
+    def __call__(self, name: str, tried: str, problems: Iterable[str]) -> None:
+        self._say(name)
+        before = self._cpu_seconds()
+        self._report.problems += problems
+        self._report.parts.append((name, tried, self._cpu_seconds() - before))
+
+    def _cpu_seconds(self) -> float:
+        return cpu_seconds() - (self.beside.cpu_seconds() if self.beside else 0.0)
 
 
 def _broken_rules(ref: ModuleRef, master: Notebook) -> list[str]:
@@ -62,12 +82,7 @@ def _broken_rules(ref: ModuleRef, master: Notebook) -> list[str]:
     return [str(finding) for finding in grading_problems(master, text)]
 
 
-def _generated(
-    report: Report, master: Notebook, course: Course, folder: Path, say: Callable[[str], None]
-) -> None:
-    say("generated mutants")
-    before = cpu_seconds()
-    found = generated.run(master, course.root, generated.read_equivalent(folder))
+def _tell_generated(report: Report, found: generated.Outcome, folder: Path) -> None:
     report.problems += [f"{test} is red for the reference in the warm child" for test in found.red]
     report.problems += [
         f"survives: {m.title}\n  try: a test that sees it, or an entry in "
@@ -77,7 +92,7 @@ def _generated(
     for entry in found.unused:
         report.notes.append(f"entry that excuses nothing: {entry.was}   ->   {entry.becomes}")
     tried = f"{found.tried}, of which {len(found.excused)} change nothing"
-    report.parts.append(("generated mutants", tried, cpu_seconds() - before))
+    report.parts.append(("generated mutants", tried, found.seconds))
 
 
 def setting_of(course: Course, ref: ModuleRef, master: Notebook) -> judged.Setting:

@@ -7,7 +7,6 @@ import json
 import multiprocessing
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from pathlib import Path
 from tito.course import Course, ModuleRef
 from tito.errors import UserError
 from tito.files import write_atomic
+from tito.grading.audit import nbgraders
 from tito.grading.audit.report import Report, cpu_seconds
 from tito.grading.judge.text import import_lines
 from tito.grading.limits import default_jobs
@@ -30,12 +30,6 @@ c = get_config()
 c.CourseDirectory.course_id = "audit"
 c.ExecutePreprocessor.timeout = 300
 """
-# `python -m nbgrader` without the grammars of a URI checker that it imports and nobody here needs:
-# they take as long as the rest of it.
-RUN = (
-    "import sys; sys.modules['rfc3987_syntax'] = None; "
-    "from nbgrader.apps.nbgraderapp import main; main()"
-)
 
 
 class NbGrader:
@@ -56,18 +50,17 @@ class NbGrader:
 
     def call(self, *words: str) -> str:
         """What the command prints; its exit code says little (validate ends with 0 on failure)."""
-        done = subprocess.run(
-            [sys.executable, "-c", RUN, *words],
-            cwd=self.folder,
-            env=self._environment(),
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            errors="replace",
+        printed = self.folder / "printed.txt"
+        context = _context()
+        command = context.Process(
+            target=nbgraders.run, args=(words, self.folder, self._environment(), printed)
         )
-        if done.returncode:
-            raise UserError(f"nbgrader {words[0]} fails", text=(done.stdout + done.stderr)[-1500:])
-        return done.stdout + done.stderr
+        command.start()
+        command.join()
+        said = printed.read_text("utf-8", "replace") if printed.is_file() else ""
+        if command.exitcode:
+            raise UserError(f"nbgrader {words[0]} fails", text=said[-1500:])
+        return said
 
     def _environment(self) -> dict[str, str]:
         """The commands beside this Python first (nbgrader calls alembic), no settings of a user."""
@@ -83,6 +76,15 @@ class NbGrader:
             **{key: str(self.folder / ".jupyter" / key.lower()) for key in scratch},
             "MPLBACKEND": "agg",
         }
+
+
+def _context() -> multiprocessing.context.BaseContext:
+    """Where processes can be forked, nbgrader is imported once for all of its commands."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([nbgraders.__name__, *nbgraders.LOADED])
+    return context
 
 
 def crosscheck_all(course: Course, students: dict[ModuleRef, str]) -> Iterator[Report]:

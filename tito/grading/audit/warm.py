@@ -2,35 +2,45 @@
 
     python -m tito.grading.audit.warm < job.json
 
-The given cells and the reference run once. Each mutant then runs in a fork of this process (where
-the system has none: in this process), against the cheapest test first, until one is red. One JSON
-line says what became of it. The code is the course's own, so nothing is confined but time.
+The given cells and the reference run once. Each mutant then runs in a fork of this process, so many
+at a time as the job says (where the system has none: in this process), against the cheapest test
+first, until one is red. One JSON line says what became of it. The code is the course's own, so
+nothing is confined but time.
 """
 
 from __future__ import annotations
 
 import ast
-import contextlib
 import ctypes
 import json
 import linecache
 import os
 import re
+import selectors
 import signal
 import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from tito.checks.notebook import NotebookRuntime
 from tito.checks.runtime import use
+from tito.grading.engine.base import stat_of
 from tito.grading.judge.score import BadScore, last_expression, score
+from tito.grading.limits import HELD_UP
 
 SURVIVED, TIMED_OUT = "survived", "time"
+# A mutant may sleep for so many times the CPU time that it may use.
+ASLEEP = 10
+LOOK = 0.5  # seconds between two looks at who sleeps
+# What is timed at the same time comes first: by so much this gives way.
+BESIDE = 5
 
 
 class Overrun(BaseException):
@@ -94,6 +104,8 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     os.environ["MPLBACKEND"] = "agg"
     sys.path.insert(0, job["root"])
+    if hasattr(os, "nice"):
+        os.nice(BESIDE)
     runtime = _Runtime()
     with use(runtime):
         for event in _run(job, runtime):
@@ -102,6 +114,7 @@ def main() -> None:
 
 
 def _run(job: dict[str, Any], runtime: NotebookRuntime) -> Iterator[dict[str, Any]]:
+    """What is red for the reference, then what became of each mutant; at last the CPU time."""
     names: dict[str, Any] = {"__name__": "__main__"}
     for cell in job["cells"]:
         exec(compile(cell["source"], _listed(cell["label"], cell["source"]), "exec"), names)
@@ -119,12 +132,29 @@ def _run(job: dict[str, Any], runtime: NotebookRuntime) -> Iterator[dict[str, An
         tests[exercise] = [test for _, test in timed]
         # A test that takes long by itself must not make every mutant look killed.
         limits[exercise] = max(job["seconds"], 2 * sum(seconds for seconds, _ in timed))
+    todo = []
     for number, mutant in enumerate(job["mutants"]):
         exercise = mutant["exercise"]
-        fate = (_in_a_fork if hasattr(os, "fork") else _in_this_process)(
-            mutant["source"], tests[exercise], names, limits[exercise], runtime
-        )
+        args = mutant["source"], tests[exercise], names, limits[exercise], runtime
+        todo.append(_Trial(number, *args))
+    for number, fate in _in_forks(todo, job["jobs"]) if hasattr(os, "fork") else _one_by_one(todo):
         yield {"mutant": number, "killed by": fate}
+    yield {"cpu": sum(os.times()[:4])}
+
+
+@dataclass
+class _Trial:
+    """A mutant, the tests that are to find it, and the CPU time that they may take."""
+
+    number: int
+    source: str
+    tests: list[Test]
+    names: dict[str, Any]
+    seconds: float
+    runtime: NotebookRuntime
+
+    def fate(self) -> str:
+        return _fate(self.source, self.tests, self.names, self.runtime)
 
 
 def _fate(source: str, tests: list[Test], names: dict[str, Any], runtime: NotebookRuntime) -> str:
@@ -137,50 +167,94 @@ def _fate(source: str, tests: list[Test], names: dict[str, Any], runtime: Notebo
     return next((t.id for t in tests if not t.is_green(own, runtime)), SURVIVED)
 
 
-def _in_a_fork(
-    source: str, tests: list[Test], names: dict[str, Any], seconds: float, runtime: NotebookRuntime
-) -> str:
-    """What became of the mutant in a process of its own, which its CPU time ends."""
-    reading, writing = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            os.close(reading)
-            _limit(seconds)
-            os.write(writing, _fate(source, tests, names, runtime).encode())
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as pipe:
-        fate = pipe.read().decode()
-    os.waitpid(pid, 0)
-    return fate or TIMED_OUT
+class _Fork:
+    """A mutant in a process of its own, which the kernel ends by its CPU time."""
+
+    def __init__(self, trial: _Trial) -> None:
+        self.trial = trial
+        self.asleep = 0.0
+        reading, writing = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            try:
+                _limit(trial.seconds)
+                os.write(writing, trial.fate().encode())
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                os._exit(0)
+        os.close(writing)
+        self.pipe = os.fdopen(reading, "rb")
+
+    def look(self, seconds: float) -> None:
+        """End it if it sleeps too long; what waits for a CPU, so long now, does not."""
+        if not _wants_cpu(self.pid):
+            self.asleep += seconds
+        if self.asleep > ASLEEP * self.trial.seconds:
+            os.kill(self.pid, signal.SIGKILL)
+
+    def fate(self) -> str:
+        """What became of it, when it has ended or is about to."""
+        with self.pipe as pipe:
+            fate = pipe.read().decode()
+        os.waitpid(self.pid, 0)
+        return fate or TIMED_OUT
+
+
+def _in_forks(trials: Iterable[_Trial], jobs: int) -> Iterator[tuple[int, str]]:
+    """(number, fate) of each, as they end; so many at a time."""
+    waiting = iter(trials)
+    with selectors.DefaultSelector() as running:
+        while True:
+            while len(running.get_map()) < jobs and (trial := next(waiting, None)):
+                fork = _Fork(trial)
+                running.register(fork.pipe, selectors.EVENT_READ, fork)
+            if not running.get_map():
+                return
+            begin = time.monotonic()
+            ended = [key.data for key, _ in running.select(LOOK)]
+            for fork in ended:
+                running.unregister(fork.pipe)
+                yield fork.trial.number, fork.fate()
+            # A machine that stood still counts as one that did so for one look.
+            passed = min(time.monotonic() - begin, 2 * LOOK)
+            for key in list(running.get_map().values()):
+                key.data.look(passed)
+
+
+def _wants_cpu(pid: int) -> bool:
+    """Whether a thread of a process runs or waits for a CPU or a disk; False off Linux."""
+    with suppress(OSError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            with suppress(OSError, IndexError):
+                if stat_of(task)[0] in "RD":
+                    return True
+    return False
 
 
 def _limit(seconds: float) -> None:
-    """Have the kernel end this process after so much CPU time, or ten times that of the clock."""
+    """Have the kernel end this process after so much CPU time; and if nobody looks after it."""
     import resource
 
     whole = max(1, round(seconds))
     resource.setrlimit(resource.RLIMIT_CPU, (whole, whole))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.alarm(10 * whole)
+    signal.alarm(HELD_UP * ASLEEP * whole)
 
 
-def _in_this_process(
-    source: str, tests: list[Test], names: dict[str, Any], seconds: float, runtime: NotebookRuntime
-) -> str:
-    with _interrupted_after(seconds):
-        try:
-            return _fate(source, tests, names, runtime)
-        except Overrun:
-            return TIMED_OUT
+def _one_by_one(trials: Iterable[_Trial]) -> Iterator[tuple[int, str]]:
+    """Where no process can be forked."""
+    for trial in trials:
+        with _interrupted_after(trial.seconds):
+            try:
+                fate = trial.fate()
+            except Overrun:
+                fate = TIMED_OUT
+        yield trial.number, fate
 
 
-@contextlib.contextmanager
+@contextmanager
 def _interrupted_after(seconds: float) -> Iterator[None]:
     """Raise Overrun in this thread after so many seconds."""
     thread = ctypes.c_ulong(threading.get_ident())
