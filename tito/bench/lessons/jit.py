@@ -14,7 +14,7 @@ import numpy as np
 
 import tito.here  # noqa: F401  the package of this course folder comes first
 from tito.bench import peers
-from tito.bench.lessons.lesson import ROUNDS, Band, Lesson
+from tito.bench.lessons.lesson import Band, Lesson
 from tito.bench.lessons.timed import Calls, counted, timed
 from tito.bench.workload import Kernel, load, numbers
 from tito.checks import expect_close
@@ -22,7 +22,10 @@ from tito.machine import instruction_set, probes
 
 SIDES = (256, 512, 1024)
 SOFTMAX, LAYERNORM, RELU, EXPONENTS = (512, 2048), (256, 4096), (1024, 1024), 1 << 20
-FINE_ROUNDS = 51  # where the caches decide, and one sample may be far from the next
+# A measurement here is short, and one bad moment would take all of it: many that lie apart make a
+# repeat. Few are enough where they take longer and the margin is wide.
+ROUNDS, SAMPLES = 7, 9
+FEW_ROUNDS, FEW_SAMPLES = 2, 3
 NOT_EXPORTED = "tinykernels/jit.py is not there: tito export 07"
 
 # (arrays, out) -> what is called without arguments, so that nothing but the kernel is timed.
@@ -69,6 +72,8 @@ def tiles(side: int) -> Lesson:
         f"product of two {side} x {side}: i, p, j / tiles of 4 x 4",
         "a quarter of the loads and stores of i, p, j is left",
         lambda: _pair(_into("jit", "matmul_ikj"), _into("jit", "matmul_registers"), *arrays()),
+        FEW_ROUNDS,
+        FEW_SAMPLES,
     )
 
 
@@ -80,7 +85,6 @@ def softmax(name: str, other: Side, called: str) -> Lesson:
         f"softmax of {SOFTMAX[0]} x {SOFTMAX[1]}: {called} / fused",
         "each row is read from memory once and written once, and exp is a polynomial",
         lambda: _pair(other, _into("jit", "softmax_fused"), numbers(*SOFTMAX, seed=3)),
-        FINE_ROUNDS,
     )
 
 
@@ -99,7 +103,6 @@ def layernorm(name: str, other: Side, called: str) -> Lesson:
             numbers(columns, seed=5),
             numbers(columns, seed=6),
         ),
-        FINE_ROUNDS,
     )
 
 
@@ -111,7 +114,6 @@ def relu(name: str, called: str, second: Side) -> Lesson:
         f"{RELU[0]} x {RELU[1]} float32: a copy / {called}",
         "both read and write every number once",
         lambda: _pair(_copy, second, numbers(*RELU, seed=7), alike=False),
-        FINE_ROUNDS,
     )
 
 
@@ -160,6 +162,7 @@ def _lesson(
     why: str,
     calls: Callable[[], Calls],
     rounds: int = ROUNDS,
+    samples: int = SAMPLES,
 ) -> Lesson:
     """A lesson with the band of this machine's instruction set."""
     which = instruction_set()
@@ -168,7 +171,16 @@ def _lesson(
     if left_out is None and least is None:
         left_out = f"nothing is promised for {which} CPUs"
     why = f"{why}; the module promises so much for {which}"
-    return timed(name, compared, Band(least or 0, why=why), calls, left_out, rounds, warm=True)
+    return timed(
+        name,
+        compared,
+        Band(least or 0, why=why),
+        calls,
+        left_out,
+        rounds,
+        warm=True,
+        samples=samples,
+    )
 
 
 def _missing() -> str | None:
@@ -182,7 +194,13 @@ def _function(file: str, name: str) -> Callable[..., Any]:
 
 def _into(file: str, name: str) -> Side:
     """A function of the package, which writes into `out`."""
-    return lambda arrays, out: partial(_function(file, name), *arrays, out=out)
+
+    def side(arrays: tuple[np.ndarray, ...], out: np.ndarray) -> Callable[[], Any]:
+        function, (x, *given) = _function(file, name), arrays
+        # As people write it: a partial with keywords puts a dict together in each call.
+        return lambda: function(x, *given, out=out) if given else function(x, out=out)
+
+    return side
 
 
 def _plain(workload: str) -> Side:
