@@ -460,10 +460,11 @@ def row_maximum(row, lanes):
     """
     lanes[:] = -np.inf
     end = len(row) - len(row) % LANES
-    for j in range(0, end, LANES):
-        piece = row[j : j + LANES]
+    for j in range(0, end, 2 * LANES):
+        k = min(j + LANES, end - LANES)
+        piece, other = row[j : j + LANES], row[k : k + LANES]
         for q in range(LANES):
-            lanes[q] = max(lanes[q], piece[q])
+            lanes[q] = max(max(lanes[q], piece[q]), other[q])
     top = lanes[0]
     for q in range(LANES):
         top = max(top, lanes[q])
