@@ -33,6 +33,10 @@ CELLS = {
     "broken": BROKEN,
     "broken tested": "for n in (3,):\n    x = np.ones(n)\n    expect_close(relu(x), x)",
     "broken handed over": "expect_unchanged(relu, np.ones(2))",
+    "compiled": 'exec("def relu(x, y):\\n    y[9] = x[0]")',  # no cell's code, as with Numba
+    "compiled tested": "x = np.ones(2)\ngot = expect_written(relu, x, x.copy(), place=1)",
+    "compiled, the test's own mistake": "expect_written(relu, 1, 2, place=1)",
+    "broken again": BROKEN,
     "broken measured": "#| measure\nrelu(np.ones(3))",
     "broken in a cell of one's own": "relu(np.ones(3))",
     "noisy": NOISY,
@@ -145,6 +149,17 @@ def test_an_exception_in_the_students_function_names_case_and_line(outputs):
     assert "relu(np.ones(2)): raised IndexError" in shown(outputs["broken handed over"])
     assert "raised IndexError" in shown(outputs["broken measured"])
     assert "tito" not in shown(outputs["broken handed over"])
+
+
+def test_of_a_compiled_function_the_line_of_the_call_is_shown(outputs):
+    number = list(CELLS).index("compiled tested") + 1
+    assert shown(outputs["compiled tested"]) == (
+        "relu  x (2,) float64: raised IndexError: index 9 is out of bounds for axis 0 with size 2\n"
+        f"  where     cell [{number}], line 2\n"
+        "              got = expect_written(relu, x, x.copy(), place=1)"
+    )
+    mistake = shown(outputs["compiled, the test's own mistake"])
+    assert "there is no array to watch" in mistake and "relu: raised" not in mistake
 
 
 def test_in_a_cell_of_ones_own_errors_look_as_always(outputs):

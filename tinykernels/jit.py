@@ -117,7 +117,8 @@ def place_for(x, out, *others, dtype=None):
 def ready(x, out):
     """Whether place_for would take out, and compiled_form both arrays as they are.
 
-    All in one look, for the usual case: calls of Python functions have their price.
+    All in one look, for the usual case: calls of Python functions have their price. Two arrays
+    that own their memory, as most do, need not be asked whether they share it.
     """
     return (
         type(x) is np.ndarray is type(out)
@@ -126,7 +127,7 @@ def ready(x, out):
         and x.shape == out.shape != ()
         and x.flags.carray
         and out.flags.carray
-        and not np.may_share_memory(x, out)
+        and ((x.base is None is out.base and x is not out) or not np.may_share_memory(x, out))
     )
 
 
@@ -460,10 +461,11 @@ def row_maximum(row, lanes):
     """
     lanes[:] = -np.inf
     end = len(row) - len(row) % LANES
-    for j in range(0, end, LANES):
-        piece = row[j : j + LANES]
+    for j in range(0, end, 2 * LANES):
+        k = min(j + LANES, end - LANES)
+        piece, other = row[j : j + LANES], row[k : k + LANES]
         for q in range(LANES):
-            lanes[q] = max(lanes[q], piece[q])
+            lanes[q] = max(max(lanes[q], piece[q]), other[q])
     top = lanes[0]
     for q in range(LANES):
         top = max(top, lanes[q])

@@ -268,7 +268,11 @@ def _bench(parser: argparse.ArgumentParser) -> None:
     )
     _measuring(parser)
     parser.add_argument(
-        "--repeat", type=int, metavar="N", help="how often each lesson is measured (5)"
+        "--repeat",
+        type=int,
+        metavar="N",
+        help="how often each lesson is measured (5), all lessons in turn; in jit a repeat is the "
+        "median of several measurements that lie as far apart as the whole run is long",
     )
     _json(parser)
     _csv(parser)

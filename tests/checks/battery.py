@@ -22,6 +22,7 @@ from tito.checks import (
     expect_fresh,
     expect_raises,
     expect_unchanged,
+    expect_written,
     points,
     remote_array,
     rng,
@@ -98,6 +99,26 @@ PAIRS = [
         "def strides_of(x):\n    return x.strides\n",
         "def strides_of(x):\n    return np.ascontiguousarray(x).strides\n",
         "wrong value at [1][0]",
+    ),
+    _pair(
+        "what is written comes back",
+        """
+        x, y = ramp(3), np.zeros(3)
+        expect_close(expect_written(halves, x, y, place=1), ramp(3) / 2)
+        """,
+        "def halves(x, y):\n    y[:] = x / 2\n",
+        "def halves(x, y):\n    return x / 2\n",
+        "halves  x (3,) float64, y (3,) float64: wrong in all",
+    ),
+    _pair(
+        "nothing but the place may be written into",
+        """
+        x, y, z = ramp(3), np.zeros(3), ramp(3)
+        expect_close(expect_written(total, x, y, z, place=1), 2 * ramp(3))
+        """,
+        "def total(x, y, z):\n    y[:] = x + z\n",
+        "def total(x, y, z):\n    y[:] = x + z\n    z[2] = 0\n",
+        "total changed its input z at [2]",
     ),
     _pair(
         "a view of the input is no fresh result",

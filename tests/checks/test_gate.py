@@ -241,6 +241,65 @@ def test_a_given_decorator_may_be_used_in_two_steps():
     assert not look(mine, given=given)["cell 1"].source.endswith("f = kernel(f)")
 
 
+USED = "@fast\ndef f(x):\n    return x\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def fast(f):\n    return njit(f)\n",
+        "def fast(f):\n    'With all flags.'\n    return njit(fastmath=True, nogil=True)(f)\n",
+        "def fast(f, /):\n    return numba.njit(f)\n",
+        "def fast(f):\n    return kernel(f)\n",
+        "def faster(f):\n    return kernel(f)\ndef fast(f):\n    return faster(f)\n",
+    ],
+)
+def test_a_decorator_of_ones_own_that_only_compiles_may_be_used(source):
+    given = [*GIVEN, "kernel = njit(fastmath=True)\n"]
+    assert tricks(source + USED, given=given) == []
+    found = look(source + USED, given=given)["cell 1"].source
+    assert "def fast(f" in found and found.endswith(USED.strip())
+    assert tricks(source, USED, given=given) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def fast(f):\n    return njit(other)\n",
+        "def fast(f):\n    return other\n",
+        "def fast(f):\n    return njit(f) if f else 3\n",
+        "def fast(f):\n    print(f)\n    return njit(f)\n",
+        "def fast(njit):\n    return njit(njit)\n",
+        "def fast(f):\n    return f(f)\n",
+        "def fast(f):\n    return njit(f)(f)\n",
+        "def fast(f):\n    return njit(other)(f)\n",
+        "def fast(f):\n    return njit(other)()(f)\n",
+        "def fast(f):\n    return other(f)\n",
+        "def fast(f):\n    return njit(f, locals=other())\n",
+        "def fast(f):\n    return njit(locals=other())(f)\n",
+        "def fast(f):\n    return njit(*f)\n",
+        "def fast(f, g=other()):\n    return njit(f)\n",
+        "def fast(f: other()):\n    return njit(f)\n",
+        "def fast(f) -> other():\n    return njit(f)\n",
+        "def fast(*f):\n    return njit(f)\n",
+        "async def fast(f):\n    return njit(f)\n",
+        "def fast(f):\n    yield\n    return njit(f)\n",
+        "@other\ndef fast(f):\n    return njit(f)\n",
+        "def fast(f):\n    return kernel(f)\ndef kernel(f):\n    return other\n",
+        "def fast(f):\n    return kernel(f)\nfrom tinykernels.jit import relu_fused as kernel\n",
+        "def faster(f):\n    return kernel(f)\ndef fast(f):\n    return faster(f)\n"
+        "def kernel(f):\n    return other\n",
+        "def fast(f):\n    return njit(f)\ndef fast(f):\n    return other\n",
+        "def fast(f):\n    return njit(f)\nfast = lambda f: other\n",
+        "def fast(f):\n    return njit(f)\nclass A:\n    global fast\n    fast = 3\n",
+    ],
+)
+def test_a_decorator_that_might_do_more_is_refused(source):
+    given = [*GIVEN, "kernel = njit(fastmath=True)\n"]
+    other = "def other(f=None):\n    return f\n"
+    assert any("the decorator @" in found for found in tricks(other + source + USED, given=given))
+
+
 def test_what_is_no_python_has_nothing_to_read():
     assert look("def f(:\n") == {}
     assert look("(" * 5000) == {}

@@ -167,6 +167,17 @@ def made(n):
         ("x = 1\nexpect_close(f(x), 1.0, case='all -inf')", "f  all -inf"),
         ("import tito.checks as c\nexpect_close(f(7), 1.0)", "f(7)"),
         ("expect_close(expect_unchanged(f, np.ones(2)), 1.0)", "f(np.ones(2))"),
+        ("expect_close(expect_written(f, np.ones(2), 3, place=1), 1.0)", "f(np.ones(2), 3)"),
+        (
+            "n = 2\ngot = expect_written(f, np.ones(n), 3, place=1)\nexpect_close(got, 1.0)",
+            "f  n=2",
+        ),
+        (
+            "for g in (f,):\n    got = expect_written(g, np.ones(2), 3, place=1)\n"
+            "    expect_equal(got, 1)",
+            "f(np.ones(2), 3)",
+        ),
+        ("x = 1\nexpect_close(f(x), 1.0, case='f compiled, x=2')", "f compiled, x=2"),
         ("def check(h):\n    expect_close(h(7), 1.0)\ncheck(f)", "h(7)"),
         ("expect_close(None, 1.0)", "the result"),
         ("expect_raises(ValueError, f, 4, 0)", "f(4, 0)"),

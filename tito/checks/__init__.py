@@ -27,6 +27,7 @@ from tito.checks.expect import (
     expect_raises,
     expect_returns,
     expect_unchanged,
+    expect_written,
 )
 from tito.checks.failure import CheckFailed
 from tito.checks.meeting import Meeting
@@ -55,6 +56,7 @@ __all__ = [
     "expect_reads",
     "expect_returns",
     "expect_unchanged",
+    "expect_written",
     "inner_loops",
     "is_copied",
     "points",

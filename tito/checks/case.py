@@ -32,9 +32,14 @@ CALLING_CHECKS = {
     "expect_unchanged": 0,
     "expect_fresh": 0,
     "expect_returns": 0,
+    "expect_written": 0,
     "expect_raises": 1,
 }
-OWN_KEYWORDS = {"expect_raises": ("match", "hint"), "expect_returns": ("seconds", "hint")}
+OWN_KEYWORDS = {
+    "expect_raises": ("match", "hint"),
+    "expect_returns": ("seconds", "hint"),
+    "expect_written": ("place",),
+}
 LONGEST_CALL = 60
 
 _UNKNOWN = object()
@@ -97,17 +102,25 @@ def _statement(frame: FrameType, instruction: int, line: int) -> Statement | Non
     return Statement(tree, call, frame) if call else None
 
 
-def case_of_traceback(tb: TracebackType) -> str | None:
-    """The case of the call, in the cell that a traceback starts in, that ended in an exception."""
+def subject_of_traceback(tb: TracebackType) -> Subject | None:
+    """The call, in the cell that a traceback starts in, that ended in an exception."""
     statement = _statement(tb.tb_frame, tb.tb_lasti, tb.tb_lineno)
     if statement is None:
         return None
-    behind = _check_behind(statement)
-    if behind in CALLING_CHECKS or _is_check(statement.call):
-        subject = _subject_in(statement)
-    else:
-        subject = _subject_of_expression(statement, statement.call)
-    return case_line(subject) if subject else None
+    if is_handed_over(tb) or _is_check(statement.call):
+        return _subject_in(statement)
+    return _subject_of_expression(statement, statement.call)
+
+
+def is_handed_over(tb: TracebackType) -> bool:
+    """Whether a cell's own step of a traceback is a check that calls the student's function."""
+    statement = _statement(tb.tb_frame, tb.tb_lasti, tb.tb_lineno)
+    return statement is not None and _check_behind(statement) in CALLING_CHECKS
+
+
+def is_own_step(tb: TracebackType) -> bool:
+    """Whether a step of a traceback is code of the checks."""
+    return _is_ours(tb.tb_frame)
 
 
 def subject_of(func: Callable | None = None) -> Subject:
@@ -131,6 +144,8 @@ def case_line(subject: Subject, want: Any = None, words: str | None = None) -> s
             by scalars adds nothing and is left out
     words : the author's own description of the case, instead of the inputs
     """
+    if words is not None and words.startswith(f"{subject.function} "):
+        return words
     if words is not None:
         return f"{subject.function}  {words}"
     inputs = _inputs(subject)

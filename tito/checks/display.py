@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Any
 
-from tito.checks.case import case_of_traceback
+from tito.checks.case import case_line, is_handed_over, is_own_step, subject_of_traceback
 from tito.checks.failure import CheckFailed, Failure
 from tito.checks.module import Module
 from tito.checks.runtime import current
@@ -87,6 +87,9 @@ class Display:
         if not frames or not is_test:
             return None
         innermost = _innermost(tb)
+        # A compiled function leaves no step of its own, and its compiler's are no code of a cell.
+        if is_handed_over(frames[0]) and not is_own_step(innermost):
+            return self._raised_in_function(value, frames)
         if isinstance(value, AssertionError) and innermost is frames[0]:
             return str(value) or f"the test failed: {_line(frames[0])}"
         return None
@@ -139,14 +142,16 @@ class Display:
 
     def _raised_in_function(self, value: Exception, frames: list[TracebackType]) -> str:
         """An exception that came out of the function that a test cell called."""
-        where = frames[-1]
-        name = frames[1].tb_frame.f_code.co_name
+        where, subject = frames[-1], subject_of_traceback(frames[0])
+        name = subject.function if subject else "the function"
+        if len(frames) > 1:
+            name = frames[1].tb_frame.f_code.co_name
         text = str(value)
         failure = Failure(
             function=name,
             problem=f"raised {type(value).__name__}" + (f": {text}" if text else ""),
             kind="an exception",
-            case=case_of_traceback(frames[0]) or name,
+            case=case_line(subject) if subject else name,
             rows=[("where", f"cell [{self._cell_number(where)}], line {where.tb_lineno}")],
         )
         line = _line(where)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -136,19 +136,15 @@ def expect_raises(
 def expect_unchanged(func: Callable, *args: Any, **kwargs: Any) -> Any:
     """Call `func`; no array among its arguments may change, but one named `out`. Its result."""
     current().before_check(calling_names())
-    watched = [
-        (i, path, Snapshot.of(array))
-        for i, value in enumerate((*args, *kwargs.values()))
-        for path, array in arrays_in(value)
-    ]
-    if not watched:
-        raise ValueError("expect_unchanged has no array to watch")
-    result = current().call(func, args, kwargs).result
-    changes = [(i, path, s, s.first_change()) for i, path, s in watched]
-    changes = [change for change in changes if change[3] is not None]
-    if changes:
-        _refuse_changes(func, args, kwargs, changes)
-    return result
+    return _called_and_watched(func, args, kwargs, (*args, *kwargs.values()))
+
+
+def expect_written(func: Callable, *args: Any, place: int) -> Any:
+    """Call `func`, which writes into args[place]; no other array may change. That array."""
+    current().before_check(calling_names())
+    watched = [None if i == place else value for i, value in enumerate(args)]
+    _called_and_watched(func, args, {}, watched)
+    return args[place]
 
 
 def expect_fresh(func: Callable, *args: Any, **kwargs: Any) -> Any:
@@ -206,6 +202,23 @@ def changed_input(function: str, parameter: str, snapshot: Snapshot) -> Failure:
     rows = show.pair(after, snapshot.before, change or None)
     failure.rows = [(label, text) for label, (_, text) in zip(("after", "before"), rows)][::-1]
     return failure
+
+
+def _called_and_watched(func: Callable, args: tuple, kwargs: dict, values: Sequence[Any]) -> Any:
+    """The result of a call; none of the arrays in `values`, its arguments, may change."""
+    watched = [
+        (i, path, Snapshot.of(array))
+        for i, value in enumerate(values)
+        for path, array in arrays_in(value)
+    ]
+    if not watched:
+        raise ValueError("there is no array to watch for changes")
+    result = current().call(func, args, kwargs).result
+    changes = [(i, path, s, s.first_change()) for i, path, s in watched]
+    changes = [change for change in changes if change[3] is not None]
+    if changes:
+        _refuse_changes(func, args, kwargs, changes)
+    return result
 
 
 def _refuse_changes(func: Callable, args: tuple, kwargs: dict, changes: list) -> None:

@@ -225,6 +225,8 @@ class _Gate:
         self._makers: set[str] = set()
         # Those of them that are surely Numba's.
         self._compilers: set[str] = set()
+        # The student's own: decorator -> the name, in its body, of what it hands a function to.
+        self._own: dict[str, str] = {}
         # Options of Numba that have a name: name -> whether it is nothing else.
         self._options: dict[str, bool] = {}
         for source in given:
@@ -232,7 +234,7 @@ class _Gate:
             self._imports.update(imports)
             self._makers |= makers
             for node in statements:
-                if self._makes_compiler(node):
+                if isinstance(node, ast.Assign) and self._makes_compiler(node):
                     self._compilers |= {t.id for t in node.targets if isinstance(t, ast.Name)}
 
     def expect(self, body: list[_Statement]) -> None:
@@ -274,15 +276,37 @@ class _Gate:
     def _remember(self, part: _Statement) -> None:
         node = part.node
         self._imports.update(_imported(node))
-        self._makers -= part.assigned
-        self._compilers -= part.assigned
+        bound = part.assigned | part.imported
+        # A decorator finds the name in its body when it is used: who binds that anew changes both.
+        while again := {own for own, behind in self._own.items() if behind in bound} - bound:
+            bound |= again
+        self._makers -= bound
+        self._compilers -= bound
+        self._own = {own: behind for own, behind in self._own.items() if own not in bound}
         if self._makes_compiler(node):
             self._makers |= part.assigned
             self._compilers |= part.assigned
+            if isinstance(node, ast.FunctionDef):
+                self._own[node.name] = _root(node.body[-1].value)
 
     def _makes_compiler(self, node: ast.stmt) -> bool:
-        """fast = njit(fastmath=True)"""
+        """fast = njit(fastmath=True), or a function that does nothing but to call that."""
+        if isinstance(node, ast.FunctionDef):
+            return self._hands_on(node)
         return isinstance(node, ast.Assign) and self._origin(node.value).startswith("numba")
+
+    def _hands_on(self, node: ast.FunctionDef) -> bool:
+        """def fast(f): return njit(fastmath=True)(f)"""
+        name, call = _only_parameter(node), _only_result(node)
+        if name is None or not isinstance(call, ast.Call) or call.keywords:
+            return False
+        handed = [a.id for a in call.args if isinstance(a, ast.Name)]
+        used = [n for n in ast.walk(call) if isinstance(n, ast.Name) and n.id == name]
+        alone = handed == [name] and len(call.args) == len(used) == 1
+        # njit(g)(f) would run g.
+        made = call.func if isinstance(call.func, ast.Call) else None
+        named = made is None or (not made.args and not isinstance(made.func, ast.Call))
+        return alone and named and self._compiles(call.func) and self._is_constant(call.func)
 
     # -- what is kept
 
@@ -457,6 +481,23 @@ def _are_options(node: ast.stmt) -> bool:
         return False
     names = [getattr(key, "value", None) for key in node.value.keys]
     return all(isinstance(name, str) and name != "pipeline_class" for name in names)
+
+
+def _only_parameter(node: ast.FunctionDef) -> str | None:
+    """The name of f in `def fast(f)`: one parameter, without decorators, defaults, annotations."""
+    args = node.args
+    more = (args.vararg, args.kwarg, *args.kwonlyargs, *args.defaults, node.returns)
+    takes = [*args.posonlyargs, *args.args]
+    if any(more) or node.decorator_list or len(takes) != 1 or takes[0].annotation:
+        return None
+    return takes[0].arg
+
+
+def _only_result(node: ast.FunctionDef) -> ast.expr | None:
+    """What a function returns that has nothing but that statement, and words on top of it."""
+    *above, last = node.body
+    words = [isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant) for s in above]
+    return last.value if isinstance(last, ast.Return) and all(words) else None
 
 
 def _root(node: ast.expr) -> str:

@@ -13,7 +13,8 @@ from tito.notebook import Cell, Role
 COMPARING = ("expect_close", "expect_equal")
 CHECKS_WITHOUT_RESULT = (*COMPARING, "expect_raises", "points", "report", "print")
 # What a check returns when it hands on the result of the student's function.
-CALLING = ("expect_unchanged", "expect_fresh")
+CALLING = ("expect_unchanged", "expect_fresh", "expect_written")
+WATCHING = ("expect_unchanged", "expect_written")  # of these, those that see changed inputs
 LOOSE = (
     "allclose", "isclose", "array_equal", "array_equiv", "assert_allclose", "assert_array_equal",
     "assert_almost_equal", "assert_array_almost_equal",
@@ -340,16 +341,16 @@ def _may_take_arrays(function: ast.FunctionDef) -> bool:
 
 
 def _checked_unchanged(module: Module, cell: Cell) -> set[str]:
-    """Functions given to expect_unchanged, directly or by a given helper that does so."""
+    """Functions given to one of WATCHING, directly or by a given helper that does so."""
     helpers = {
         name
         for name, node in module.given_functions.items()
-        if any(called_name(n) == "expect_unchanged" for n in ast.walk(node))
+        if any(called_name(n) in WATCHING for n in ast.walk(node))
     }
     own = {n.name for n in _walk(module, cell) if isinstance(n, ast.FunctionDef)}
     found: set[str] = set()
     for node in _walk(module, cell):
-        if called_name(node) in {"expect_unchanged", *(helpers - own)}:
+        if called_name(node) in {*WATCHING, *(helpers - own)}:
             found |= {a.id for a in node.args if isinstance(a, ast.Name)}
     return found | _looped_functions(module, cell, found)
 

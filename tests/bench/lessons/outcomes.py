@@ -7,7 +7,7 @@ from tito.bench.lessons.lesson import Band, Lesson, Outcome
 
 def outcome(name="stride", *ratios, band=None, compared="far / near", left_out=None):
     lesson = Lesson(name, compared, band or Band(2, why="it must"), None, left_out)
-    return Outcome(lesson, ratios)
+    return Outcome(lesson, tuple((ratio,) for ratio in ratios))
 
 
 FOUND = {

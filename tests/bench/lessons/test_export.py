@@ -17,6 +17,7 @@ def test_json_holds_every_repeat_and_the_machine():
     assert found["machine"]["facts"]["cpu"] == "Example CPU 9000"
     stride, equal, exact, far, ticks = found["lessons"]
     assert stride["ratios"] == [3, 4, 5] and stride["ratio"] == 4 and stride["holds"] is True
+    assert stride["samples"] == [[3], [4], [5]]
     assert (stride["band_low"], stride["band_high"]) == (2, None)
     assert equal["holds"] is False and equal["band_why"] == "both touch as much"
     assert far["holds"] is None and far["ratio"] is None and far["left_out"].startswith("this")

@@ -52,3 +52,22 @@ def test_two_sides_that_disagree_are_not_timed():
     assert np.array_equal(first(), second())
     with pytest.raises(CheckFailed):
         jit._pair(doubled, increased, x)
+
+
+@pytest.mark.parametrize(("distance", "near"), [(0, 0), (32, 0), (64, 1), (500, 1), (512, 0)])
+def test_which_places_lie_close_behind_each_other(distance, near):
+    room = np.zeros(4 * jit.PAGE, np.uint8)
+    assert jit._close_behind(room[jit.PAGE + distance :], room) == bool(near)
+
+
+def test_room_is_looked_for_until_it_lies_well(monkeypatch):
+    answers = iter([True, False, True, False, False])
+    monkeypatch.setattr(jit, "_close_behind", lambda second, first: next(answers))
+    inputs = (np.ones(3, np.float32), np.ones(3, np.float32))
+    assert jit._room((2, 3), inputs).shape == (2, 3)
+    assert next(answers, None) is None  # one input was near, then the other, then none
+
+
+def test_room_is_given_in_the_end(monkeypatch):
+    monkeypatch.setattr(jit, "_close_behind", lambda second, first: True)
+    assert jit._room((2,), (np.ones(2, np.float32),)).dtype == np.float32

@@ -42,18 +42,54 @@ def test_median_and_spread_of_the_repeats():
     assert outcome("nothing counted", 0, 0).spread == 0
 
 
-def test_each_lesson_is_prepared_once_and_measured_as_often_as_asked():
-    made, said = [], []
+@pytest.fixture
+def noted():
+    """(lesson that notes its name, data and all) and the list of notes: one for each sample."""
+    notes = []
 
-    def prepare():
-        made.append("data")
-        return iter(range(10)).__next__
+    def lesson(name, samples=1, ratios=None):
+        values = iter(ratios or range(1, 99))
 
-    lessons = [
-        Lesson("a", "x / y", Band(0), prepare),
-        Lesson("b", "x / y", Band(0), None, "no such cache"),
-    ]
-    first, second = measure_lessons(lessons, 3, lambda *words: said.append(words))
-    assert made == ["data"] and first.ratios == (0, 1, 2)
-    assert not second.measured and second.outside == ()
-    assert said == [(0, 3, "a"), (1, 3, "a"), (2, 3, "a"), (3, 3, "a")]
+        def prepare():
+            notes.append(name)
+            data = next(values)
+            return lambda: float(data)
+
+        return Lesson(name, "x / y", Band(0), prepare, None, samples)
+
+    return lesson, notes
+
+
+def test_all_lessons_take_turns_each_time_with_data_of_their_own(noted):
+    lesson, notes = noted
+    left_out = Lesson("c", "x / y", Band(0), None, "no such cache")
+    said = []
+    first, second, third = measure_lessons(
+        [lesson("a"), lesson("b"), left_out], 3, lambda *words: said.append(words)
+    )
+    assert "".join(notes) == "ababab"
+    assert first.ratios == second.ratios == (1, 2, 3)
+    assert not third.measured and third.ratios == third.outside == ()
+    assert said == [(done, 6, "ab"[done % 2]) for done in range(6)]
+
+
+def test_the_samples_of_a_repeat_lie_as_far_apart_as_the_run_is_long(noted):
+    lesson, notes = noted
+    many, few = measure_lessons([lesson("a", samples=3), lesson("b")], 2)
+    assert "".join(notes) == "abab" + "aa" + "aa"
+    assert many.samples == ((1, 3, 5), (2, 4, 6)) and many.ratios == (3, 4)
+    assert few.samples == ((1,), (2,))
+
+
+def test_a_bad_moment_takes_no_repeat(noted):
+    """Six samples in a row are far off: two of each repeat."""
+    lesson, _ = noted
+    ratios = [1.0] * 5 + [0.1] * 6 + [1.0] * 4
+    [found] = measure_lessons([lesson("a", 5, ratios)], 3)
+    assert found.ratios == (1, 1, 1)
+
+
+def test_what_is_slow_throughout_still_shows(noted):
+    lesson, _ = noted
+    [found] = measure_lessons([lesson("a", 3, [1.0, 0.1] * 5)], 2)
+    assert found.ratios == (1, 0.1)

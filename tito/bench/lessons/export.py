@@ -1,4 +1,4 @@
-"""Lessons for programs: JSON with every repeat, CSV with one line a lesson."""
+"""Lessons for programs: JSON with every sample, CSV with one line a lesson."""
 
 from __future__ import annotations
 
@@ -66,6 +66,7 @@ def _row(name: str, outcome: Outcome) -> dict[str, Any]:
         "lowest": min(outcome.ratios, default=None),
         "highest": max(outcome.ratios, default=None),
         "ratios": list(outcome.ratios),
+        "samples": [list(samples) for samples in outcome.samples],
         "band_low": lesson.band.low,
         "band_high": None if math.isinf(high) else high,
         "band_why": lesson.band.why,

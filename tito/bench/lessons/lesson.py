@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import statistics
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,9 +12,9 @@ from functools import cached_property
 import numpy as np
 
 REPEATS = 5
-ROUNDS = 5  # turns that the two sides of a timed lesson take in one repeat
+ROUNDS = 5  # turns that the two sides of a timed lesson take in one sample
 
-# Called with (repeats done, repeats in all, what is going on).
+# Called with (samples done, samples in all, what is going on).
 Progress = Callable[[int, int, str], None]
 
 
@@ -46,8 +48,9 @@ class Lesson:
     name     : a few words
     compared : "this / that": the ratio's two sides
     band     : where it must lie
-    prepare  : makes the data and returns what measures the ratio once; None where left out
+    prepare  : makes the data, and returns what measures the ratio on them; None where left out
     left_out : why this machine cannot show the lesson
+    samples  : how often the ratio is measured for one repeat, which is their median
     """
 
     name: str
@@ -55,18 +58,27 @@ class Lesson:
     band: Band
     prepare: Callable[[], Callable[[], float]] | None = None
     left_out: str | None = None
+    samples: int = 1
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A lesson and its ratio, once for each repeat; none where it was left out."""
+    """A lesson and what each repeat measured; nothing where it was left out.
+
+    samples : for each repeat the ratios that were measured for it
+    """
 
     lesson: Lesson
-    ratios: tuple[float, ...] = ()
+    samples: tuple[tuple[float, ...], ...] = ()
 
     @property
     def measured(self) -> bool:
-        return bool(self.ratios)
+        return bool(self.samples)
+
+    @cached_property
+    def ratios(self) -> tuple[float, ...]:
+        """One for each repeat: the median of its samples."""
+        return tuple(map(statistics.median, self.samples))
 
     @cached_property
     def percentiles(self) -> tuple[float, float, float]:
@@ -95,20 +107,31 @@ def measure_lessons(
     repeats: int = REPEATS,
     progress: Progress = lambda done, total, what: None,
 ) -> list[Outcome]:
-    """Each lesson as often as asked; its data live only as long as it is measured."""
-    total = repeats * sum(lesson.prepare is not None for lesson in lessons)
-    done, outcomes = 0, []
-    for lesson in lessons:
-        ratios = []
-        if lesson.prepare:
-            progress(done, total, lesson.name)
-            once = lesson.prepare()
-            for _ in range(repeats):
-                ratios.append(once())
-                done += 1
-                progress(done, total, lesson.name)
-        outcomes.append(Outcome(lesson, tuple(ratios)))
-    return outcomes
+    """Each lesson as often as asked, each sample on data of its own.
+
+    All lessons take turns, and the samples of one repeat lie as far apart as the run is long: a
+    bad moment of the machine meets few of them, which their median does not see. So it is for a
+    bad place in memory, since data that are made anew lie elsewhere.
+    """
+    turns = [
+        (number, repeat)
+        for turn in range(max((lesson.samples for lesson in lessons), default=0))
+        for repeat in range(repeats)
+        for number, lesson in enumerate(lessons)
+        if lesson.prepare and turn < lesson.samples
+    ]
+    samples: dict[tuple[int, int], list[float]] = defaultdict(list)
+    for done, (number, repeat) in enumerate(turns):
+        lesson = lessons[number]
+        progress(done, len(turns), lesson.name)
+        samples[number, repeat].append(lesson.prepare()())
+    return [
+        Outcome(
+            lesson,
+            tuple(tuple(samples[number, r]) for r in range(repeats) if lesson.prepare),
+        )
+        for number, lesson in enumerate(lessons)
+    ]
 
 
 def nearest(target: float, below: float, above: float, why: str) -> Band:

@@ -71,7 +71,9 @@ def _explained(outcomes: Sequence[Outcome]) -> list[str]:
 def _legend() -> str:
     return (
         "ratio: the median of the repeats. spread: the distance of their 10th and 90th percentile,"
-        " over the median. Each repeat has to lie in the band. Times are CPU time of the thread;"
+        " over the median. Each repeat has to lie in the band. All lessons take turns, each time"
+        " with new arrays; a repeat in jit is the median of several measurements that lie as"
+        " far apart as the whole run is long. Times are CPU time of the thread;"
         " both sides of a ratio take turns. What is counted is exact and needs no clock."
     )
 

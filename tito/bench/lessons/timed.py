@@ -19,16 +19,18 @@ def timed(
     left_out: str | None = None,
     rounds: int = ROUNDS,
     warm: bool = False,
+    samples: int = 1,
 ) -> Lesson:
     """A lesson whose ratio is (time of the first call) / (time of the second).
 
     calls        : makes the data and returns the two
     left_out     : why this machine cannot show it; probes that cannot run are found here
-    rounds, warm : as for tito.machine.compare, in each repeat
+    rounds, warm : as for tito.machine.compare, in each sample
+    samples      : as for Lesson
     """
     left_out = left_out or probes.missing()
     prepare = None if left_out else lambda: _ratio(*calls(), rounds, warm)
-    return Lesson(name, compared, band, prepare, left_out)
+    return Lesson(name, compared, band, prepare, left_out, samples)
 
 
 def _ratio(

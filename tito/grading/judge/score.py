@@ -35,7 +35,7 @@ _VERDICTS = {
 }
 _TOO_LONG = 10**20
 # These hand on what the student's function returned.
-HAND_ON = {"contents", "expect_fresh", "expect_returns", "expect_unchanged"}
+HAND_ON = {"contents", "expect_fresh", "expect_returns", "expect_unchanged", "expect_written"}
 
 
 class BadScore(Exception):
