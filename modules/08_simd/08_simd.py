@@ -24,7 +24,7 @@
 | hours | 6 |
 | difficulty | 5 of 5 |
 | needs | 05_blocking, 07_numba |
-| code goes to | `tinykernels/simd/` (vec, microkernel, packing, macrokernel, gemm) |
+| code goes to | `tinykernels/simd/` (vec, microkernel, packing, macrokernel, matrices, gemm) |
 | points | 44 by tests, 6 by hand |
 
 After this module you can
@@ -364,8 +364,7 @@ import functools
 import numpy as np
 
 from tinykernels.jit import matmul_registers
-from tinykernels.loops import check_count, check_float_array, check_matmul
-from tinykernels.vectorized import check_out
+from tinykernels.loops import check_count, check_float_array
 
 # %% jupyter={"source_hidden": true}
 #| export simd.microkernel
@@ -1573,7 +1572,6 @@ def row_parts(m, tile, most=10**9):
 
 # %%
 #| export
-FLOAT = np.dtype(np.float32)
 MC, KC, NC = 264, 512, 4096  # rows of A, inner size and columns of B that are packed at a time
 IN_PLACE_ROWS = 8 * VL  # of A; for so many a B of more than STAY floats is not packed
 
@@ -1802,7 +1800,22 @@ Two given helpers do what every product needs around its loops: `begin` looks at
 
 
 # %% jupyter={"source_hidden": true}
-#| export
+#| export simd.matrices
+"""Matrices around a product: looks at the arguments, and how compiled code reaches the floats."""
+
+import numpy as np
+from numba import types
+from numba.core import cgutils
+from numba.np.arrayobj import populate_array
+
+from tinykernels.loops import check_matmul
+from tinykernels.simd.packing import flat_rows
+from tinykernels.simd.vec import compiles
+from tinykernels.vectorized import check_out
+
+FLOAT = np.dtype(np.float32)
+
+
 def begin(a, b, out):
     """(m, k, n, out, c): the sizes, where the result goes, and cleared memory to add it up in.
 
@@ -2050,10 +2063,60 @@ The same trick is good for something else. A vector that lies in two cache lines
 
 `tile_for(rows)` says which tile is right for the rows that are left: for 5 there is a tile of 5, so that no row of zeros is computed. `row_parts(m, tile_for)` goes through m rows so.
 
-You write `in_place_kernel`; `gemm_skinny`, which calls it, `PackedMatrix` and `gemm` are given below it.
+You write `in_place_kernel`; `gemm_skinny`, which calls it, `PackedMatrix` and `gemm` are given below it. Between them stands `skinny_kernel`: it packs A and runs your loops in one call of compiled code. For 4 rows the arithmetic takes less than a tenth of a millisecond, and a B of some MB that runs through the caches leaves nothing of Python's own code in them: each step of Python between two calls costs more than it does elsewhere. The matrices go into that call as they are, and `floats(b)` gives their memory there.
 
 **Predict.** For 4 x 576 times 576 x 1536: how many times as fast as `gemm_blocked`, which packs B first, is the product in place? And the one whose B was packed before?
 """
+
+
+# %% jupyter={"source_hidden": true}
+#| export simd.matrices
+_READ = types.Array(types.float32, 2, "A", readonly=True)  # "A": any strides
+_WRITTEN = types.Array(types.float32, 2, "A")
+_FLAT = types.Array(types.float32, 1, "C")
+
+
+def reachable(x):
+    """x itself, if floats(x) and a distance of rows reach all of it in memory; else a copy."""
+    if type(x) is np.ndarray and x.flags.carray:
+        return x
+    x = np.asarray(x)
+    return x if flat_rows(x) else np.array(x, order="C")
+
+
+def floats(x):
+    """The floats of a reachable matrix in one axis: x[i, j] is floats(x)[i * ld + j].
+
+    ld = x.strides[0] // 4
+    """
+    return flat_rows(x)[0]
+
+
+@compiles(floats)
+def _(x):
+    def emit(context, builder, signature, args):
+        source = context.make_array(signature.args[0])(context, builder, args[0])
+        flat = context.make_array(_FLAT)(context, builder)
+        rows, columns = cgutils.unpack_tuple(builder, source.shape, 2)
+        row, four = cgutils.unpack_tuple(builder, source.strides, 2)[0], source.itemsize
+        before_the_last = builder.sdiv(builder.mul(builder.sub(rows, rows.type(1)), row), four)
+        shape = [builder.add(before_the_last, columns)]
+        # The argument keeps the memory alive, so that the view need not.
+        populate_array(flat, source.data, shape, [four], four, None)
+        return flat._getvalue()
+
+    return _FLAT(x), emit
+
+
+def compiled_once(product):
+    """Decorator over @kernel: product(a, b, c, row, rows) compiled for all matrices a, b, c.
+
+    Numba would compile it anew for each layout, and for read-only arrays, when they come.
+    """
+    if hasattr(product, "compile"):  # in plain Python it is no kernel
+        product.compile(types.void(_READ, _READ, _WRITTEN, types.intp, types.intp))
+        product.disable_compile()  # from now on, arguments are converted to that form
+    return product
 
 
 # %%
@@ -2136,6 +2199,26 @@ def in_place_kernel(mr, nv):
     return tiles
 
 
+@functools.cache
+def skinny_kernel(mr, nv):
+    """The compiled product of few rows: packing A and the tiles are one call from Python.
+
+    Each call costs microseconds here: a B of some MB has driven Python itself out of the caches.
+    """
+    tiles = in_place_kernel(mr, nv)
+
+    @compiled_once
+    @kernel
+    def add_product(a, b, c, row, rows):
+        k, n = b.shape
+        lda, ldb, ldc = a.strides[0] // 4, b.strides[0] // 4, c.strides[0] // 4
+        pa = np.empty((rows // mr, k, mr), np.float32)
+        panels_from_columns(floats(a)[row * lda :], lda, rows, pa)
+        tiles(pa, floats(b), ldb, floats(c), row * ldc, ldc, n)
+
+    return add_product
+
+
 def gemm_skinny(a, b, out=None):
     """The product of two matrices for few rows of a: b is read in place, not packed.
 
@@ -2152,11 +2235,9 @@ def gemm_skinny(a, b, out=None):
     m, _, n, out, c = begin(a, b, out)
     if n < WIDEST * VL:  # a tile would reach over the end of a row
         return gemm_blocked(a, b, out)
-    lines, ldb = flat_rows(b) or flat_rows(np.array(b, order="C"))
-    lines, (memory, ldc) = read_only(lines), flat_rows(c)
+    a, b, memory = reachable(a), reachable(b), np.asarray(c)
     for row, rows, mr, nv in row_parts(m, tile_for):
-        pa = pack_a(a[row : row + rows], mr)
-        in_place_kernel(mr, nv)(pa, lines, ldb, memory, row * ldc, ldc, n)
+        skinny_kernel(mr, nv)(a, b, memory, row, rows)
     return finish(out, c)
 
 
