@@ -8,7 +8,7 @@ import numpy as np
 from tinykernels.jit import kernel, matmul_registers
 from tinykernels.loops import check_count, check_float_array
 from tinykernels.simd.macrokernel import macro_kernel
-from tinykernels.simd.matrices import FLOAT, begin, compiled_once, finish, floats, reachable
+from tinykernels.simd.matrices import FLOAT, begin, compiled_once, finish, floats_of, reachable
 from tinykernels.simd.microkernel import TILE, WIDEST, packed_tile, row_parts, tile_for, ukernel
 from tinykernels.simd.packing import (
     STAY,
@@ -165,8 +165,8 @@ def skinny_kernel(mr, nv):
         k, n = b.shape
         lda, ldb, ldc = a.strides[0] // 4, b.strides[0] // 4, c.strides[0] // 4
         pa = np.empty((rows // mr, k, mr), np.float32)
-        panels_from_columns(floats(a)[row * lda :], lda, rows, pa)
-        tiles(pa, floats(b), ldb, floats(c), row * ldc, ldc, n)
+        panels_from_columns(floats_of(a)[row * lda :], lda, rows, pa)
+        tiles(pa, floats_of(b), ldb, floats_of(c), row * ldc, ldc, n)
 
     return add_product
 

@@ -11,7 +11,7 @@ from tinykernels.simd.packing import flat_rows
 from tinykernels.simd.vec import compiles
 from tinykernels.vectorized import check_out
 
-__all__ = ["FLOAT", "begin", "compiled_once", "finish", "floats", "reachable"]
+__all__ = ["FLOAT", "begin", "compiled_once", "finish", "floats_of", "reachable"]
 
 
 # 08_simd: FLOAT, begin, finish
@@ -43,29 +43,29 @@ def finish(out, c):
     return out
 
 
-# 08_simd: reachable, floats, compiled_once
+# 08_simd: reachable, floats_of, compiled_once
 _READ = types.Array(types.float32, 2, "A", readonly=True)  # "A": any strides
 _WRITTEN = types.Array(types.float32, 2, "A")
 _FLAT = types.Array(types.float32, 1, "C")
 
 
 def reachable(x):
-    """x itself, if floats(x) and a distance of rows reach all of it in memory; else a copy."""
+    """x itself, if floats_of(x) and a distance of rows reach all of it in memory; else a copy."""
     if type(x) is np.ndarray and x.flags.carray:
         return x
     x = np.asarray(x)
     return x if flat_rows(x) else np.array(x, order="C")
 
 
-def floats(x):
-    """The floats of a reachable matrix in one axis: x[i, j] is floats(x)[i * ld + j].
+def floats_of(x):
+    """The floats of a reachable matrix in one axis: x[i, j] is floats_of(x)[i * ld + j].
 
     ld = x.strides[0] // 4
     """
     return flat_rows(x)[0]
 
 
-@compiles(floats)
+@compiles(floats_of)
 def _(x):
     def emit(context, builder, signature, args):
         source = context.make_array(signature.args[0])(context, builder, args[0])
