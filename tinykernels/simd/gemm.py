@@ -6,8 +6,9 @@ import functools
 import numpy as np
 
 from tinykernels.jit import kernel, matmul_registers
-from tinykernels.loops import check_count, check_float_array, check_matmul
+from tinykernels.loops import check_count, check_float_array
 from tinykernels.simd.macrokernel import macro_kernel
+from tinykernels.simd.matrices import FLOAT, begin, compiled_once, finish, floats_of, reachable
 from tinykernels.simd.microkernel import TILE, WIDEST, packed_tile, row_parts, tile_for, ukernel
 from tinykernels.simd.packing import (
     STAY,
@@ -15,36 +16,32 @@ from tinykernels.simd.packing import (
     flat_rows,
     pack_a,
     pack_b,
-    read_only,
+    panels_from_columns,
     strip_for,
     tile_columns,
 )
 from tinykernels.simd.vec import VL, in_python
-from tinykernels.vectorized import check_out
 
 __all__ = [
-    "FLOAT",
     "IN_PLACE_ROWS",
     "KC",
     "MC",
     "NC",
     "PackedMatrix",
-    "begin",
     "blocked_in_python",
     "blocks_packed",
     "depth_for",
-    "finish",
     "gemm",
     "gemm_blocked",
     "gemm_skinny",
     "in_place_kernel",
     "skinny_in_python",
+    "skinny_kernel",
     "tiles_in_place",
 ]
 
 
-# 08_simd: FLOAT, MC, KC
-FLOAT = np.dtype(np.float32)
+# 08_simd: MC, KC, NC
 MC, KC, NC = 264, 512, 4096  # rows of A, inner size and columns of B that are packed at a time
 IN_PLACE_ROWS = 8 * VL  # of A; for so many a B of more than STAY floats is not packed
 
@@ -56,32 +53,6 @@ def depth_for(k):
     514
     """
     return max(1, -(-k // max(1, round(k / KC))))
-
-
-# 08_simd: begin, finish
-def begin(a, b, out):
-    """(m, k, n, out, c): the sizes, where the result goes, and cleared memory to add it up in.
-
-    raises TypeError and ValueError as check_matmul and check_out; TypeError for float64
-    """
-    m, inner, n = check_matmul(a, b)
-    if a.dtype != FLOAT:
-        raise TypeError(f"a and b are {a.dtype}, not float32: use gemm, or .astype")
-    if out is None:
-        out = np.zeros((m, n), FLOAT)
-        return m, inner, n, out, out
-    others = [x for x in (a, b) if isinstance(x, np.ndarray)]
-    out = check_out(out, (m, n), *others)
-    c = out if flat_rows(out) else np.empty((m, n), np.float32)
-    c.fill(0)
-    return m, inner, n, out, c
-
-
-def finish(out, c):
-    """out, with the result in it."""
-    if c is not out:
-        out[...] = c
-    return out
 
 
 # 08_simd: gemm_blocked
@@ -180,6 +151,26 @@ def in_place_kernel(mr, nv):
     return tiles
 
 
+@functools.cache
+def skinny_kernel(mr, nv):
+    """The compiled product of few rows: packing A and the tiles are one call from Python.
+
+    Each call costs microseconds here: a B of some MB has driven Python itself out of the caches.
+    """
+    tiles = in_place_kernel(mr, nv)
+
+    @compiled_once
+    @kernel
+    def add_product(a, b, c, row, rows):
+        k, n = b.shape
+        lda, ldb, ldc = a.strides[0] // 4, b.strides[0] // 4, c.strides[0] // 4
+        pa = np.empty((rows // mr, k, mr), np.float32)
+        panels_from_columns(floats_of(a)[row * lda :], lda, rows, pa)
+        tiles(pa, floats_of(b), ldb, floats_of(c), row * ldc, ldc, n)
+
+    return add_product
+
+
 def gemm_skinny(a, b, out=None):
     """The product of two matrices for few rows of a: b is read in place, not packed.
 
@@ -196,11 +187,9 @@ def gemm_skinny(a, b, out=None):
     m, _, n, out, c = begin(a, b, out)
     if n < WIDEST * VL:  # a tile would reach over the end of a row
         return gemm_blocked(a, b, out)
-    lines, ldb = flat_rows(b) or flat_rows(np.array(b, order="C"))
-    lines, (memory, ldc) = read_only(lines), flat_rows(c)
+    a, b, memory = reachable(a), reachable(b), np.asarray(c)
     for row, rows, mr, nv in row_parts(m, tile_for):
-        pa = pack_a(a[row : row + rows], mr)
-        in_place_kernel(mr, nv)(pa, lines, ldb, memory, row * ldc, ldc, n)
+        skinny_kernel(mr, nv)(a, b, memory, row, rows)
     return finish(out, c)
 
 

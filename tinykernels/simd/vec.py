@@ -10,7 +10,6 @@ take its place in a compiled kernel, where nobody looks.
 
 import functools
 import inspect
-import operator
 from types import CellType, FunctionType
 
 import llvmlite.binding as llvm
@@ -19,6 +18,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils, config
 from numba.core.errors import TypingError
+from numba.core.utils import OPERATORS_TO_BUILTINS
 from numba.extending import lower_builtin, models, overload, register_model, type_callable
 
 __all__ = [
@@ -139,7 +139,7 @@ def _in_all_lanes(builder, number):
 def _refuse_operators(*found, **options):
     """TypeError where one of them is a vector, or the type of one."""
     if any(isinstance(one, Lanes | Vec) for one in found):
-        raise TypeError("vectors have no + or *: write vadd(u, v), vfma(u, v, w), vsplat(number)")
+        raise TypeError("vectors have no operators: write vadd(u, v), vfma(u, v, w), vsplat(f)")
 
 
 class Lanes(np.ndarray):
@@ -148,8 +148,8 @@ class Lanes(np.ndarray):
     __array_ufunc__ = _refuse_operators
 
 
-for _name in ("add", "sub", "mul", "truediv", "iadd", "isub", "imul", "itruediv"):
-    overload(getattr(operator, _name))(_refuse_operators)
+for _one in (*OPERATORS_TO_BUILTINS, abs, min, max, sum, len):
+    overload(_one)(_refuse_operators)
 
 
 def _check_vectors(*found):
