@@ -286,7 +286,11 @@ def next_step(found: list[Waiting], words: str = "") -> str:
     if OLDER in kinds:
         return f"next: tito grade regrade{words}"
     if MANUAL in kinds:
-        return "next: grade what is left by hand in formgrader (jupyter lab in the class folder)"
+        return (
+            "next: grade what is left by hand in formgrader (jupyter lab in the class folder, menu "
+            "Nbgrader, Formgrader, Manual Grading); what earns points stands in "
+            f"source/{kinds[MANUAL].module}"
+        )
     if BROKEN in kinds or MISSING in kinds:
         return (
             f"next: tito grade collect, or write to those whose hand-in is missing or broken; "
