@@ -55,6 +55,7 @@ LAYERS = [
         "grading.collected",
         "grading.latepenalty",
         "grading.newclass",
+        "grading.onlyconfined",
         "grading.report",
         "grading.timing",
         "grading.waiting",

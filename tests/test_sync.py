@@ -13,7 +13,7 @@ import pytest
 from tito.course import ModuleRef
 from tito.errors import UserError
 from tito.notebook import load
-from tito.sync import State, build, check, clear, content_hash, ensure_in_step, saved, sync
+from tito.sync import State, _ago, build, check, clear, content_hash, ensure_in_step, saved, sync
 
 PY = '''\
 # %% [markdown]
@@ -356,7 +356,10 @@ def test_a_reader_stops_on_a_conflict(pair):
 
 def test_saved_names_the_file_and_its_time(pair):
     assert saved(pair.py).startswith(f"{pair.py}, saved ")
-    assert "seconds ago" in saved(pair.py)
+    assert "ago" in saved(pair.py)
+    assert [_ago(s) for s in (0.6, 1.4, 30, 91)] == [
+        *(" (1 second ago)", " (1 second ago)", " (30 seconds ago)", " (2 minutes ago)")
+    ]
     os.utime(pair.py, (1e9, 1e9))
     assert "2001-09-09" in saved(pair.py)
 

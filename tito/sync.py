@@ -224,8 +224,9 @@ def saved(path: Path) -> str:
 
 def _ago(seconds: float) -> str:
     if 0 <= seconds < 90:
-        return f" ({seconds:.0f} seconds ago)"
-    return f" ({seconds / 60:.0f} minutes ago)" if 0 <= seconds < 90 * 60 else ""
+        whole = round(seconds)
+        return f" ({whole} second{'' if whole == 1 else 's'} ago)"
+    return f" ({round(seconds / 60)} minutes ago)" if 0 <= seconds < 90 * 60 else ""
 
 
 def _note_common_state(pair: Pair, notes: list[str]) -> None:

@@ -15,7 +15,7 @@ def course(tmp_path, monkeypatch):
     """A course that we stand in, its audit taken for green."""
     made = make_course(tmp_path)
     monkeypatch.chdir(made.root)
-    monkeypatch.setattr("tito.grading.audit.ensure_green", lambda *a, **k: None)
+    monkeypatch.setattr("tito.grading.audit.ensure_green", lambda course, ref, say: say("blanks"))
     return made
 
 
@@ -32,7 +32,9 @@ def test_a_failing_audit_stops_it(course, tmp_path, monkeypatch, capsys):
 def test_a_kit_is_made_and_what_to_do_with_it_said(course, tmp_path, capsys):
     assert cli.main(["generate", str(tmp_path / "out")]) == 0
     assert Course(tmp_path / "out").is_kit
-    lines = capsys.readouterr().out.splitlines()
+    said = capsys.readouterr()
+    assert "1 module to audit first" in said.err and "auditing 02_demo (1 of 1): blanks" in said.err
+    lines = said.out.splitlines()
     assert "no answers" in lines[0] and lines[-1].startswith("next: give ")
 
 

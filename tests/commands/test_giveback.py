@@ -187,6 +187,24 @@ def test_the_zip_for_moodle_holds_every_page(own, tmp_path, capsys):
         assert archive.read(names[0]).decode() == page_of(own, "ann")
 
 
+def test_moodle_s_number_of_a_student_is_that_of_this_assignment(own, tmp_path, capsys):
+    """Moodle makes new numbers for each: the hand-in's folder has them, the roster's is older."""
+    for student, number in (("ann", "7001"), ("ben", "")):
+        folder = own.room.inbox(NAME, student) / "2026-11-30_110000"
+        folder.mkdir(parents=True)
+        note = inbox.Record("k", NAME, "A_7001", "Moodle", "m.zip", "2026-11-30T11:00:00+00:00")
+        note.student, note.moodle_id = student, number
+        (folder / inbox.NOTE).write_text(note.to_json())
+    roster = own.root / "roster.csv"
+    roster.write_text(roster.read_text("utf-8").replace(",2003", ","), "utf-8")
+    target = tmp_path / "feedback.zip"
+    run("feedback", "--class", str(own.root), "--moodle", str(target))
+    with zipfile.ZipFile(target) as archive:
+        numbers = [name.rpartition("_assignfeedback")[0][-4:] for name in archive.namelist()]
+    assert numbers == ["7001", "2002"]
+    assert "so not in it: cem" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("words", [("--student", "eve"), ("--module", "99")])
 def test_a_wrong_word_writes_nothing(own, words, capsys):
     assert run("feedback", "--class", str(own.root), *words) == 2

@@ -132,11 +132,19 @@ def test_wide_signs_leave_the_columns_straight():
 
 def test_table_and_json(room):
     found = look(room)
-    lines = table(found, 80).split("\n")
+    lines = table(found, 80).partition("\nthe commands:")[0].split("\n")
     assert all(len(line) <= 80 for line in lines)
     assert sum(not line.startswith(" ") for line in lines) == len(found) + 2
     assert len(json.loads(to_json(found))["waiting"]) == len(found)
     assert table([]) == "nothing waits"
+
+
+def test_a_command_is_not_broken_into_lines():
+    command = 'tito grade collect "/a class/inbox/x.ipynb" --as "ann" --handed-in TIME'
+    why = f"marked late by Canvas; if you know when it came: {command}"
+    text = table([Waiting("late, time unknown", "ann", "01_areas", why)], 60)
+    assert f"\n  ann: {command}" in text
+    assert text.count("tito grade") == 1
 
 
 PENALISED = '[late]\nrule = "zero"\ngrace_minutes = 60\n[module."01_areas"]\ndue = {due}\n'

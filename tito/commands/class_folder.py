@@ -88,7 +88,7 @@ def grade_collect(args: argparse.Namespace) -> int:
         deliver(args.json, showing.to_json(collection, dry_run=args.dry_run))
     if args.json != "-":
         print(showing.table(collection))
-        print(showing.closing(collection, dry_run=args.dry_run))
+        print(showing.closing(collection, args.dry_run, class_words(args)))
         print(_after_collecting(args, collection))
     return int(any(row.waits for row in collection.rows))
 

@@ -164,15 +164,31 @@ def _pack(target: str, classroom: Classroom, module: str, pages: dict[str, bytes
     for student in classroom.roster():
         if student.id not in pages:
             continue
-        if not student.moodle_id:
+        number = _participant(classroom, module, student)
+        if not number:
             left.append(student.given_id)
             continue
-        folder = participant_folder(student.name or student.id, student.moodle_id)
+        folder = participant_folder(student.name or student.id, number)
         files[folder] = {f"{module}.html": pages[student.id]}
     write_atomic(Path(target), moodle_zip(files))
     print(f"wrote {target}: {counted(len(files), 'student')}")
     if left:
-        print(f"without a moodle_id in roster.csv, so not in it: {', '.join(left)}")
+        print(
+            "neither handed in through Moodle nor with a moodle_id in roster.csv, so not in it: "
+            f"{', '.join(left)}"
+        )
+
+
+def _participant(classroom: Classroom, module: str, student: Student) -> str:
+    """The number that Moodle knows a student by in this assignment.
+
+    It is another one in each: the folder in which the hand-in came has it, and what stands in the
+    roster may be that of an earlier assignment.
+    """
+    from tito.grading.collect import inbox
+
+    numbers = [r.moodle_id for r in inbox.records(classroom.inbox(module, student.id))]
+    return next(filter(None, reversed(numbers)), student.moodle_id)
 
 
 def grade_report(args: argparse.Namespace) -> int:

@@ -78,6 +78,10 @@ c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedb
 c.AssignLatePenalties.plugin_class = "tito.grading.latepenalty.LatePenalty"
 c.LatePenalty.settings = str(root / "course.toml")
 
+# nbgrader's own Autograde, a bolt in formgrader, would run students' code with your rights: it is
+# refused. (`tito grade run` grades.)
+c.Autograde.exporter_class = "tito.grading.onlyconfined.Refuse"
+
 c.ExportApp.plugin_class = "nbgrader.plugins.export.CsvExportPlugin"
 '''
 

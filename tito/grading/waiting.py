@@ -47,6 +47,7 @@ ORDER = (
     MISSING,
 )
 NARROWEST = 60
+COMMAND = "tito grade collect "
 OUR_PLUGIN = "tito.grading.latepenalty"
 
 
@@ -236,12 +237,16 @@ def _open_cells(book: Path) -> list[tuple[str, str, int]]:
 
 
 def table(found: list[Waiting], width: int | None = None) -> str:
-    """A row for each thing that waits, then how many of each kind."""
+    """A row for each thing that waits, how many of each kind, and the commands that rows name.
+
+    A command stands on one line, however long: it is there to be copied.
+    """
     if not found:
         return "nothing waits"
     width = max(width or shutil.get_terminal_size((110, 24)).columns, NARROWEST)
     rows = [("student", "module", "what", "why")]
-    rows += [(w.student[:32], w.module, w.what, w.why) for w in found]
+    told = [_without_command(w.why) for w in found]
+    rows += [(w.student[:32], w.module, w.what, why) for w, (why, _) in zip(found, told)]
     widths = [max(columns(row[i]) for row in rows) for i in range(3)]
     lines = []
     for row in rows:
@@ -249,7 +254,20 @@ def table(found: list[Waiting], width: int | None = None) -> str:
         lines += hanging(start, row[3], width)
     counts = Counter(w.what for w in found)
     lines.append(", ".join(f"{counts[what]} {what}" for what in ORDER if counts[what]))
+    commands = [f"  {w.student}: {command}" for w, (_, command) in zip(found, told) if command]
+    if commands:
+        lines += ["the commands:", *commands]
     return "\n".join(lines)
+
+
+def _without_command(why: str) -> tuple[str, str]:
+    """The reason as a row of the table tells it, and the command that it ends with, if any.
+
+    >>> _without_command("torn; ask for it again: tito grade collect FILE --as ann")
+    ('torn; ask for it again: command below', 'tito grade collect FILE --as ann')
+    """
+    reason, colon, command = why.partition(f": {COMMAND}")
+    return (f"{reason}: command below", COMMAND + command) if colon else (why, "")
 
 
 def next_step(found: list[Waiting], words: str = "") -> str:
@@ -268,7 +286,11 @@ def next_step(found: list[Waiting], words: str = "") -> str:
     if OLDER in kinds:
         return f"next: tito grade regrade{words}"
     if MANUAL in kinds:
-        return "next: grade what is left by hand in formgrader (jupyter lab in the class folder)"
+        return (
+            "next: grade what is left by hand in formgrader (jupyter lab in the class folder, menu "
+            "Nbgrader, Formgrader, Manual Grading); what earns points stands in "
+            f"source/{kinds[MANUAL].module}"
+        )
     if BROKEN in kinds or MISSING in kinds:
         return (
             f"next: tito grade collect, or write to those whose hand-in is missing or broken; "

@@ -42,12 +42,14 @@ mend what is not.
     tito submit {first}    makes the file to hand in
     tito status       what is done and what comes next
 
-In the notebook, write your code where it says `# YOUR CODE HERE`, run the test cell below it,
-and save (Ctrl-S) before you go back to the command line: `tito` reads the saved file.
+In the notebook, write your code where it says `# YOUR CODE HERE` and run the test cell below it: it
+prints nothing when all is well, else what went wrong and what to try. Save (Ctrl-S) before you go
+back to the command line: `tito` reads the saved file.
 VS Code works too: open this folder and choose the Python of `.venv` as kernel.
 
 Some points are decided by tests that run after hand-in; they check what the text of the exercise
-promises, with other inputs. Some questions are read by a person.
+promises, with other inputs. Some questions are read by a person: write below the question and
+leave it where it is.
 
 ## Modules
 

@@ -76,6 +76,12 @@ def test_a_penalty_is_taken_off(tmp_path):
     assert ",ann,1,7.5," in text_of(filled(tmp_path, "canvas", CANVAS, marks=late))
 
 
+def test_what_came_instead_of_a_notebook_is_said(tmp_path):
+    why = "no notebook was handed in (there is answers.pdf)"
+    result = filled(tmp_path, "canvas", CANVAS, marks={"ann": ALL["ann"]}, doubtful={"ben": why})
+    assert ("Bloch, Ben", why) in result.left
+
+
 def test_rows_and_students_without_each_other_are_listed(tmp_path):
     text = CANVAS.replace('"Bloch, Ben",102,S2,x', '"Lee, D",999,S9,y')
     result = filled(tmp_path, "canvas", text)

@@ -54,6 +54,13 @@ def zip_file(tmp_path, files, name="download.zip"):
 # -- Canvas
 
 
+def test_what_is_no_notebook_is_named_and_the_command_that_settles_it_can_be_copied(tmp_path, room):
+    found = run(room, zip_file(tmp_path, {"brookada_501_9_answers.pdf": b"%PDF-1.4"}))
+    text = closing(found, words=' --class "a class"')
+    assert "which module? no notebook in it says so (there is answers.pdf)" in text
+    assert '  which module: tito grade collect --module NN --class "a class"\n' in text + "\n"
+
+
 def test_a_download_of_canvas(tmp_path, room):
     source = zip_file(
         tmp_path,

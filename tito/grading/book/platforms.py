@@ -103,9 +103,7 @@ def _number(text: str) -> Fraction | None:
 
 
 def _reason(student: str, marks: Mapping[str, Marks], doubtful: Mapping[str, str]) -> str | None:
-    if student not in marks:
-        return "nothing was handed in"
-    return doubtful.get(student)
+    return doubtful.get(student, None if student in marks else "nothing was handed in")
 
 
 def _unknown(filler: _Canvas | _Moodle, row: int, roster: list[Student]) -> str:

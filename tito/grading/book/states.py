@@ -52,9 +52,10 @@ def _is_another(classroom: Classroom, stored: Stored) -> bool:
 
 
 def doubtful(classroom: Classroom, module: str, marks: Mapping[str, Marks]) -> dict[str, str]:
-    """Why, for those whose zero may be a broken upload; not those whom a person has graded."""
+    """Why, for those whose zero may be a broken upload, or who have no points at all; not those
+    whom a person has graded."""
     return {
         state.student: state.doubt
         for state in states(classroom, module)
-        if state.doubt and state.student in marks and not marks[state.student].by_hand
+        if state.doubt and not (state.student in marks and marks[state.student].by_hand)
     }

@@ -150,8 +150,12 @@ def _nothing(entries: list[Entry], troubles: list[str]) -> tuple[str, str]:
             return BROKEN, f"{entry.shown} is not a regular file"
     if troubles:
         return BROKEN, troubles[0]
+    return MISSING, f"no notebook was handed in{what_is_there(entries)}"
+
+
+def what_is_there(entries: list[Entry]) -> str:
+    """In brackets the names of the first files; nothing where there are none."""
     own = [e for e in entries if not (e.kind == FOLDER and len(e.parts) == 1)]
     there = sorted(e.shown for e in own if e.kind == FILE)
     there += [f"{e.shown}, a link that was not followed" for e in own if e.kind == LINK]
-    what = f" (there is {', '.join(there[:4])})" if there else ""
-    return MISSING, f"no notebook was handed in{what}"
+    return f" (there is {', '.join(there[:4])})" if there else ""

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tito.grading.collect.choosing import Choice, Wanted, choose, share, shares
+from tito.grading.collect.choosing import (
+    Choice,
+    Wanted,
+    choose,
+    share,
+    shares,
+    what_is_there,
+)
 from tito.grading.collect.sources import Entry
 from tito.grading.collect.units import Unit
 
@@ -71,7 +78,8 @@ class Divider:
 
     def _part(self, module: str | None, entries: list[Entry], troubles: list[str]) -> Part:
         if module is None:
-            return Part(None, entries, Choice(), "which module? no notebook in it says so")
+            why = f"which module? no notebook in it says so{what_is_there(entries)}"
+            return Part(None, entries, Choice(), why)
         wanted = next(w for w in self.modules if w.name == module)
         return Part(module, entries, _chosen(entries, wanted, troubles))
 

@@ -53,12 +53,15 @@ def _cut(text: str, width: int) -> str:
     return text if len(text) <= width else text[: max(width - 3, 1)] + "..."
 
 
-def closing(collection: Collection, dry_run: bool = False) -> str:
-    """The sums, what waits for a person with all there is to say, and what was passed over."""
+def closing(collection: Collection, dry_run: bool = False, words: str = "") -> str:
+    """The sums, what waits for a person with all there is to say, and what was passed over.
+
+    words : the options that this call had, for the commands that are named
+    """
     lines = [_sums(collection.rows)]
     if dry_run:
         lines.append("nothing was written (--dry-run)")
-    lines += _waiting(collection)
+    lines += _waiting(collection, words)
     litter = sum(p.litter for p in collection.passed)
     telling = [p for p in collection.passed if not p.litter]
     if telling:
@@ -78,7 +81,7 @@ def _sums(rows: Iterable[Row]) -> str:
     return ", ".join(f"{counts[s]} {s}" for s in states) or "nobody handed in"
 
 
-def _waiting(collection: Collection) -> list[str]:
+def _waiting(collection: Collection, words: str) -> list[str]:
     rows = [row for row in collection.rows if row.waits]
     if not rows:
         return []
@@ -86,30 +89,33 @@ def _waiting(collection: Collection) -> list[str]:
     for row in rows:
         module = f" ({row.module})" if row.module else ""
         lines.append(f"  {_who(row)}{module}: {row.state}, {_text(row)}")
-    return lines + _how_to_settle(rows)
+    return lines + _how_to_settle(rows, words)
 
 
-def _how_to_settle(rows: list[Row]) -> list[str]:
+def _how_to_settle(rows: list[Row], words: str) -> list[str]:
     """What to type for each kind of open question."""
     lines = []
     nobodys = [row for row in rows if row.state == UNMATCHED and row.student is None]
     if nobodys:
         name = nobodys[0].found
-        lines.append(f'  whose: tito grade collect --as "{name}=ID" (ID - sets it aside)')
+        lines.append(f'  whose: tito grade collect --as "{name}=ID"{words} (ID - sets it aside)')
     of_no_module = [row for row in rows if row.state == UNMATCHED and row.student]
     others = [row for row in of_no_module if other_module(row.why)]
     if len(others) < len(of_no_module):
-        lines.append("  which module: tito grade collect --module NN")
+        lines.append(f"  which module: tito grade collect --module NN{words}")
     if others:
         module = other_module(others[0].why)
-        lines.append(f"  of another module: tito grade collect --module {module} counts it there;")
-        lines.append(f'    tito grade collect --as "{others[0].found}=-" sets this one aside')
+        call = f"tito grade collect --module {module}{words}"
+        lines.append(f"  of another module: {call} counts it there;")
+        lines.append(
+            f'    tito grade collect --as "{others[0].found}=-"{words} sets this one aside'
+        )
     if any(row.state == AMBIGUOUS for row in rows):
-        lines.append("  which notebook: tito grade collect THE_FILE --module NN --as ID")
+        lines.append(f"  which notebook: tito grade collect THE_FILE --module NN --as ID{words}")
     if newer := next((row for row in rows if row.newer_broken), None):
         place = f"inbox/{newer.module}/{newer.student.id}"
         lines.append(f"  which hand-in counts: to begin with _, rename what should not in {place},")
-        lines.append(f"    then tito grade collect --module {newer.module}")
+        lines.append(f"    then tito grade collect --module {newer.module}{words}")
     return lines
 
 
