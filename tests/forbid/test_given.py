@@ -66,3 +66,13 @@ def test_the_package_may_make_kernels_out_of_texts_too():
     assert routes({"own": own + OWN}, package=package) == []
     cells = {"own": own + "def f(a, b):\n    return product(a, b)"}
     assert routes(cells, package=package) == [("own", "product of tinykernels.texts uses @")]
+
+
+def test_a_given_helper_may_read_what_a_function_knows_and_write_a_file():
+    helper = (
+        "def known(inner):\n    open('own.py', 'w').close()\n"
+        "    return dict(inner.__globals__), sorted(inner.__globals__.items())\n"
+    )
+    own = "def f(a, b):\n    return known(f)"
+    assert routes({"given cell 1": helper, "own": own}, {"given cell 1"}) == []
+    assert routes({"cell 1": helper, "own": own})

@@ -1,5 +1,6 @@
 """Forbidden routes: each way there is found, and honest code is left alone."""
 
+import sys
 import time
 
 import pytest
@@ -277,6 +278,76 @@ ROUTES |= {
     + "    return types.void(a), made\n@njit\ndef f(a, b): return g(a)",
 }  # fmt: skip
 
+PICKLED = "b'cnumpy\\ninner\\n.'"
+INTO = "    names = {'a': a, 'b': b}\n"
+
+# Names that are made while the code runs: for the notebook's own table, for libraries' lookups.
+ROUTES |= {
+    "an array's namespace": "def f(a, b): return a.__array_namespace__().inner(a, b)",
+    "an array's namespace, kept": "def f(a, b):\n    xp = a.__array_namespace__()\n"
+    + "    return xp.linalg.vecdot(a, b)",
+    "globals, computed": NP + "def f(a, b): return globals()['pn'[::-1]].inner(a, b)",
+    "helper from globals, computed": "def h(a, b): return a @ b\n"
+    + "def f(a, b): return globals()[chr(104)](a, b)",
+    "globals searched": "def h(a, b): return a @ b\n"
+    + "def f(a, b): return [v for k, v in globals().items() if len(k) == 1][0](a, b)",
+    "globals copied": "def h(a, b): return a @ b\ndef f(a, b): return dict(globals())['h'](a, b)",
+    "globals in a variable": "def h(a, b): return a @ b\n"
+    + "g = globals()\ndef f(a, b): return g['h'](a, b)",
+    "vars in a variable": "def h(a, b): return a @ b\nd = vars()\ndef f(a, b): return d['h'](a, b)",
+    "globals matched": "def h(a, b): return a @ b\ndef f(a, b):\n    match globals():\n"
+    + "        case {'h': g}: return g(a, b)",
+    "globals unpacked": "def h(a, b): return a @ b\n"
+    + "def f(a, b): return (lambda h=0, **_: h(a, b))(**globals())",
+    "put under a computed name": NP + "def f(a, b): return 1\nglobals()[chr(102)] = np.inner",
+    "put there by update of globals": NP
+    + "def f(a, b): return 1\nglobals().update({chr(102): np.inner})",
+    "put there by the table's alias": NP
+    + "def f(a, b): return 1\ng = globals()\ng |= {'f': np.inner}",
+    "put into this module": NP + "import sys\ndef f(a, b): return 1\n"
+    + "setattr(sys.modules[__name__], chr(102), np.inner)",
+    "put into a frame": NP + "import sys\ndef f(a, b): return 1\n"
+    + "sys._getframe().f_globals[chr(102)] = np.inner",
+    "put into the shell": NP
+    + "def f(a, b): return 1\nget_ipython().user_ns['f'] = np.inner",
+    "imported under the function's name": "from numpy import inner as f",
+    "imported so in a function": "def s():\n    global f\n    from numpy import inner as f\ns()",
+    "bound by match": NP + "def f(a, b): return 1\nmatch np.inner:\n    case f: pass",
+    "bound by except": NP + "class E(Exception):\n"
+    + "    def __call__(self, a, b): return np.inner(a, b)\n"
+    + "try: raise E\nexcept E as e: f = e",
+    "getattr handed to map": "def f(a, b): return list(map(getattr, [a], ['dot']))[0](b)",
+    "getattr handed to partial": "from functools import partial\n"
+    + "def f(a, b): return partial(getattr, a)('dot')(b)",
+    "members": "import inspect\ndef f(a, b): return dict(inspect.getmembers(a))['dot'](b)",
+    "module of a thing": "import inspect\n"
+    + "def f(a, b): return inspect.getmodule(type(a)).inner(a, b)",
+    "a hint as text": NP + "import typing\ndef h(x: 'np.inner'): pass\n"
+    + "def f(a, b): return typing.get_type_hints(h)['x'](a, b)",
+    "a hint evaluated": NP + "import inspect\ndef h(x: 'np.inner'): pass\n"
+    + "def f(a, b): return inspect.get_annotations(h, eval_str=True)['x'](a, b)",
+    "a formatter": "import string\n"
+    + "def f(a, b): return string.Formatter().get_field('0.dot', [a], {})[0](b)",
+    "a text that a profiler runs": f"import cProfile\ndef f(a, b):\n{INTO}"
+    + "    cProfile.runctx('c = a @ b', names, names)\n    return names['c']",
+    "a text that a tracer runs": f"import trace\ndef f(a, b):\n{INTO}"
+    + "    trace.Trace().runctx('c = a @ b', names, names)\n    return names['c']",
+    "a text that a debugger runs": "import pdb\n"
+    + "def f(a, b): return pdb.runeval('a @ b', {}, {'a': a, 'b': b})",
+    "a docstring that is run": f"import doctest\ndef f(a, b):\n{INTO}"
+    + "    doctest.run_docstring_examples('>>> c = a @ b', names)\n    return names['c']",
+    "resolved by logging": "import logging.config as c\n"
+    + "def f(a, b): return c.BaseConfigurator({}).resolve('numpy.inner')(a, b)",
+    "an entry point": "import importlib.metadata as m\n"
+    + "def f(a, b): return m.EntryPoint('x', 'numpy:inner', 'g').load()(a, b)",
+    "an unpickler": "import pickle, io\n"
+    + f"def f(a, b): return pickle.Unpickler(io.BytesIO({PICKLED})).load()(a, b)",
+    "pickle's own library": f"import _pickle\ndef f(a, b): return _pickle.loads({PICKLED})(a, b)",
+}  # fmt: skip
+if sys.version_info >= (3, 12):
+    ROUTES["a type alias"] = NP + "type T = np.inner\ndef f(a, b): return T.__value__(a, b)"
+    ROUTES["an alias of that name"] = NP + "type f = np.inner"
+
 # A product by way of something else.
 ROUTES |= {
     f"detour by {call.partition('(')[0]}": f"import {library}\ndef f(a, b): return {library}.{call}"
@@ -395,9 +466,63 @@ HONEST = {
 }
 
 
+HONEST |= {
+    "asking for a name": "def f(a, b):\n    if 'numba' in globals(): return a\n"
+    + "    return globals().get('flag', b)",
+    "names of a function in a text": "def f(a, b):\n    n = 3\n    print(locals())\n"
+    + "    return '{n}'.format(**locals())",
+    "names looked at in a scratch cell": NP
+    + "def f(a, b): return 1\nfor k, v in list(globals().items()): print(k, np.dot(1, 2))\n"
+    + "for i in range(3): globals()[f'x{i}'] = 2 * i\ntotal = np.zeros(3)\ntotal += 1",
+    "shapes and types matched": NP
+    + "def f(a, b):\n    match a.shape:\n        case (m, n): return np.zeros((m, n))\n"
+    + "        case [m, *rest]: return rest\n        case {'x': y, **more}: return more\n"
+    + "        case other: return other",
+    "errors by a name": NP
+    + "def f(a, b):\n    try: return a * b\n"
+    + "    except (np.linalg.LinAlgError, ValueError) as e: raise TypeError(e.args) from e",
+    "loops of an array's namespace": "def f(a, b):\n    xp = a.__array_namespace__()\n"
+    + "    return xp.exp(a) + xp.zeros(3)",
+    "a signature": "import inspect\ndef g(x): pass\n"
+    + "def f(a, b): return len(inspect.signature(g).parameters)",
+    "tests of one's own": NP
+    + "import cProfile, doctest, unittest\ndef f(a, b): return a * b\n"
+    + "class T(unittest.TestCase):\n"
+    + "    def test(self): self.assertEqual(f(1, 2), np.dot(1, 2))\n"
+    + "unittest.main(exit=False)\ndoctest.testmod()\ncProfile.run('f(1, 2)')",
+    "attributes by a table": "class K:\n    def __init__(self, **k): self.__dict__.update(k)\n"
+    + "def f(a, b): return vars(K(a=a))['a'], K(b=b).__dict__.get('b')",
+    "imported under a name of one's own": "from math import exp as f",
+}
+
+
 @pytest.mark.parametrize("source", HONEST.values(), ids=HONEST.keys())
 def test_honest_code_is_left_alone(source):
     assert find({"cell 1": source}, ["f"], ["blas"]) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "globals()['_'.join(['g', 'spec'])](a, b)",
+        "[v for k, v in globals().items() if k.endswith('spec')][0](a, b)",
+        "typing.get_type_hints(h)['x'](a, b)",
+        "inspect.getmodule(f).g_spec(a, b)",
+    ],
+)
+def test_the_specification_under_a_name_that_is_made(body):
+    cells = {
+        "given": "import inspect, typing\ndef g_spec(a, b): return 1",
+        "own": f"def h(x: 'g_spec'): pass\ndef f(a, b):\n    return {body}",
+    }
+    assert [(x.label, x.line) for x in find(cells, ["f"], ["spec"], given=["given"])] == [
+        ("own", 3)
+    ]
+
+
+def test_a_function_that_is_imported_has_the_line_of_its_import():
+    (finding,) = find({"own": "import math\nfrom numpy import dot as f"}, ["f"], ["blas"])
+    assert finding.line == 2
 
 
 def test_a_finding_names_cell_line_and_route():

@@ -23,9 +23,10 @@ _EVERYWHERE = (["builtins"], ["__builtins__"], ["__main__"])
 
 @dataclass(frozen=True)
 class Import:
-    """A name that stands for a library's module or function."""
+    """A name that stands for a library's module or function; where it is imported."""
 
     path: str
+    line: int = 1
 
 
 def bindings(body: Iterable[ast.AST]) -> Iterator[tuple[str, ast.AST | Import]]:
@@ -49,7 +50,8 @@ def _bound_by(node: ast.AST) -> Iterator[tuple[str, ast.AST | Import]]:
         yield from _import_bindings(node)
     elif isinstance(node, ast.ImportFrom):
         for alias in node.names:
-            yield alias.asname or alias.name, Import(f"{node.module or ''}.{alias.name}")
+            path = f"{node.module or ''}.{alias.name}"
+            yield alias.asname or alias.name, Import(path, node.lineno)
     elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr)):
         yield from _assigned(node)
     elif isinstance(node, (ast.For, ast.AsyncFor)):
@@ -57,7 +59,12 @@ def _bound_by(node: ast.AST) -> Iterator[tuple[str, ast.AST | Import]]:
     elif isinstance(node, ast.withitem) and node.optional_vars is not None:
         yield from ((n, node.context_expr) for n in _target_names(node.optional_vars))
     elif isinstance(node, ast.ExceptHandler) and node.name:
-        yield node.name, ast.Constant(None)
+        yield node.name, node.type or ast.Constant(None)
+    elif isinstance(node, ast.Match):
+        names = {name for case in node.cases for name in _captured(case.pattern)}
+        yield from ((name, node.subject) for name in sorted(names))
+    elif type(node).__name__ == "TypeAlias":  # type f = np.dot, from Python 3.12 on
+        yield node.name.id, node.value
     elif isinstance(node, ast.Call) and _is_table(getattr(node.func, "value", None)):
         yield from ((k.arg, k.value) for k in node.keywords if k.arg)  # globals().update(m=np)
     elif called(node) == "setattr" and len(node.args) == 3:
@@ -161,6 +168,8 @@ def _patched(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
     if isinstance(node, ast.Assign):
         parts = [t for t in node.targets if isinstance(t, (ast.Attribute, ast.Subscript))]
         yield from ((part.value, node.value) for part in parts)
+    elif isinstance(node, ast.AugAssign):  # globals() |= {...}
+        yield node.target, node.value
     elif isinstance(node, ast.Call):
         if isinstance(node.func, ast.Attribute) and node.func.attr in _PUTTING:
             yield from ((node.func.value, value) for value in _given(node))
@@ -187,10 +196,10 @@ def _base_names(node: ast.AST) -> list[str]:
 def _import_bindings(node: ast.Import) -> Iterator[tuple[str, Import]]:
     for alias in node.names:
         if alias.asname:
-            yield alias.asname, Import(alias.name)
+            yield alias.asname, Import(alias.name, node.lineno)
         else:
             top = alias.name.split(".")[0]
-            yield top, Import(top)
+            yield top, Import(top, node.lineno)
 
 
 def _assigned(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
@@ -210,6 +219,15 @@ def _assigned(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
                 yield part.attr, value
             for name in _target_names(part):
                 yield name, value if value is not None else ast.Constant(None)
+
+
+def _captured(pattern: ast.AST) -> Iterator[str]:
+    """The names that a pattern of `match` binds."""
+    for node in walk(pattern):
+        if isinstance(node, (ast.MatchAs, ast.MatchStar)) and node.name:
+            yield node.name
+        elif isinstance(node, ast.MatchMapping) and node.rest:
+            yield node.rest
 
 
 def _is_table(node: ast.AST | None) -> bool:

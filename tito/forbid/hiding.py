@@ -8,16 +8,21 @@ from functools import lru_cache
 
 UNREADABLE = {
     *("builtins.eval", "builtins.exec", "builtins.compile", "IPython.get_ipython"),
-    *("pkgutil.resolve_name", "pydoc.locate", "pydoc.resolve", "inspect.getattr_static"),
-    *("pickle.load", "pickle.loads", "marshal.load", "marshal.loads", "types.FunctionType"),
-    *("types.CodeType", "types.LambdaType", "timeit.timeit", "timeit.repeat", "timeit.Timer"),
+    *("inspect.getattr_static", "inspect.getmodule", "inspect.getmembers"),
+    *("inspect.getmembers_static", "inspect.getclosurevars", "typing.get_type_hints"),
+    *("typing.ForwardRef", "annotationlib.ForwardRef"),
+    *("types.FunctionType", "types.CodeType", "types.LambdaType", "string.Formatter"),
+    *("timeit.timeit", "timeit.repeat", "timeit.Timer", "importlib.metadata.EntryPoint"),
     *("importlib.util.module_from_spec", "importlib.util.spec_from_file_location"),
-    *("gc.get_objects", "gc.get_referrers", "pandas.eval", "cProfile.run", "profile.run"),
-    *("llvmlite.ir.Function", "llvmlite.ir.values.Function"),
+    *("gc.get_objects", "gc.get_referrers", "pandas.eval", "pandas.read_pickle"),
+    *("llvmlite.ir.Function", "llvmlite.ir.values.Function", "logging.config"),
 }
+# Libraries made to run a text or a file, or to find a thing by its name.
 UNREADABLE_LIBRARIES = {
-    *("ctypes", "cffi", "_ctypes", "__main__", "numexpr", "runpy", "code"),
-    *("imp", "zipimport", "_imp", "_frozen_importlib"),
+    *("ctypes", "cffi", "_ctypes", "__main__", "numexpr", "runpy", "code", "codeop"),
+    *("imp", "zipimport", "_imp", "_frozen_importlib", "pkgutil", "pydoc"),
+    *("cProfile", "profile", "bdb", "pdb", "trace", "doctest", "rlcompleter", "unittest"),
+    *("pickle", "_pickle", "marshal", "shelve", "dill", "cloudpickle", "joblib"),
 }
 # Wherever they are found: numpy.ctypeslib.ctypes.CDLL, numba.types.ExternalFunction.
 UNREADABLE_PARTS = {
@@ -35,6 +40,15 @@ DECLARING = {"declare_intrinsic", "get_or_insert_function"}
 LLVM = "llvm."
 # Decorators of Numba's that give compiled code another meaning: @overload(f) for every call of f.
 ANNOUNCING = ("overload", "lower", "infer", "type_callable")
+# The names of the notebook itself, which another library has no table of.
+NOTEBOOK = "<notebook>"
+OWN_NAMES = f"{NOTEBOOK}.__dict__"
+OWN_TABLES = {"builtins.globals", "builtins.locals", "builtins.vars"}
+OWN_TABLE_ATTRIBUTES = {"f_globals", "__globals__", "user_ns", "user_global_ns"}
+# An array names the module of its own functions.
+NUMPY_BY_ARRAY = "__array_namespace__"
+# A function that finds things by a name: handed on, the name that it will be given is unknown.
+FINDING = {"builtins.getattr", "builtins.vars", "builtins.globals"}
 # Where a module as a value is followed, or told nothing.
 ASKING = {f"builtins.{name}" for name in ("getattr", "vars", "hasattr", "dir", "id", "print")}
 GETTERS = {"operator.attrgetter", "operator.methodcaller"}
@@ -44,7 +58,8 @@ def is_unreadable(path: str) -> bool:
     """Whether what stands behind a library's path can be anything."""
     words = path.split(".")
     library = words[0] in UNREADABLE_LIBRARIES
-    return path in UNREADABLE or library or not UNREADABLE_PARTS.isdisjoint(words)
+    below = {".".join(words[:length]) for length in range(2, len(words) + 1)}
+    return library or not UNREADABLE.isdisjoint(below) or not UNREADABLE_PARTS.isdisjoint(words)
 
 
 def announces(path: str) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .bindings import FUNCTIONS, Import, own_names
 from .cells import Cell
+from .hiding import NOTEBOOK, NUMPY_BY_ARRAY, OWN_NAMES, OWN_TABLE_ATTRIBUTES, OWN_TABLES
 
 if TYPE_CHECKING:
     from .package import Package
@@ -64,6 +65,11 @@ _IMPORTING = {"builtins.__import__", "importlib.__import__", "importlib.import_m
 def is_table(path: str) -> bool:
     """Whether a path stands for a dictionary with all names of a module, or with all modules."""
     return path == "sys.modules" or path.endswith(".__dict__")
+
+
+def is_own(path: str) -> bool:
+    """Whether a path stands for the notebook itself, or for the table of its names."""
+    return path.removesuffix(".__dict__") in (NOTEBOOK, "__main__")
 
 
 class Names:
@@ -137,6 +143,10 @@ class Names:
                 return self._imported(node, scope)
             if node.args and "builtins.vars" in called:
                 return {f"{path}.__dict__" for path in self.paths(node.args[0], scope)}
+            if called & OWN_TABLES and not node.args and _sees_globals(called, scope):
+                return {OWN_NAMES}
+            if _called_method(node) == NUMPY_BY_ARRAY:
+                return {"numpy"}
         if self.entry(node)[0] is not None:
             return self._entry_paths(node, scope)
         choices = _choices(node)
@@ -145,6 +155,8 @@ class Names:
         base, name = self.member(node, scope)
         if base is None or name is None:
             return set()
+        if name in OWN_TABLE_ATTRIBUTES:
+            return {OWN_NAMES}
         return self._members(self.paths(base, scope), name)
 
     def _members(self, modules: Iterable[str], name: str) -> set[str]:
@@ -171,7 +183,9 @@ class Names:
         table = self.paths(holder, scope)
         if any(is_table(path) for path in table):
             text = self.text(key, scope)
-            return self._entries(table, text) if text else set()
+            if text is None:  # sys.modules[__name__] is the notebook
+                return {NOTEBOOK} if "sys.modules" in table else set()
+            return self._entries(table, text)
         return table if isinstance(node, ast.Subscript) else set()
 
     def _entries(self, tables: Iterable[str], key: str) -> set[str]:
@@ -182,11 +196,11 @@ class Names:
     def looked_up(self, node: ast.AST, scope: Scope) -> str | None:
         """The global name in globals()["name"] or globals().get("name")."""
         table, key = self.entry(node)
-        if not isinstance(table, ast.Call) or table.args:
+        if table is None:
             return None
-        called = self.paths(table.func, scope)
-        tables = {"builtins.globals", "builtins.locals", "builtins.vars"}
-        return self.text(key, scope) if called & tables else None
+        asked = isinstance(table, ast.Call) and not table.args
+        own = asked and OWN_TABLES & self.paths(table.func, scope)
+        return self.text(key, scope) if own or OWN_NAMES in self.paths(table, scope) else None
 
     def _name_paths(self, name: str, scope: Scope) -> set[str]:
         """The same for a name, worked out once.
@@ -305,6 +319,11 @@ class Names:
         nodes = scope.local.get(name) or [n for _, n in self.alive(name, scope.at)]
         classes = [n for n in nodes if isinstance(n, ast.ClassDef)]
         return classes[0] if len(classes) == len(nodes) == 1 else None
+
+
+def _sees_globals(called: set[str], scope: Scope) -> bool:
+    """Whether globals() or, outside of all functions, locals() or vars() is called."""
+    return "builtins.globals" in called or not scope.local
 
 
 def _called_method(node: ast.AST) -> str | None:

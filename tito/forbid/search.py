@@ -11,7 +11,7 @@ from . import hiding
 from .bindings import COMPREHENSIONS, FUNCTIONS, PARAMETER, Import, argument_names
 from .cells import Cell, read_cell, start_index
 from .findings import Finding
-from .names import LOOKING_UP, Names, Scope, is_table
+from .names import LOOKING_UP, Names, Scope, is_own, is_table
 from .package import Package
 from .sets import SETS, ForbidSet, any_name, is_library, is_part, names_function
 from .texts import called
@@ -121,6 +121,7 @@ class _Search:
     def run(self, roots: Iterable[str]) -> None:
         """Search everything that the roots reach."""
         for root in roots:
+            self._look_at_import(root)
             self.follow(root, self.start, (root,))
         while self._waiting:
             node, scope, via = self._waiting.pop()
@@ -131,8 +132,16 @@ class _Search:
                 self._note(node, scope, via, "names behind names, too many to follow", self.sets[0])
             self._waiting += [(child, inner, via) for child, inner in self._parts(node, scope)]
 
+    def _look_at_import(self, root: str) -> None:
+        """from numpy import dot as f: what is asked for is a library's function itself."""
+        for cell, node in self._names.alive(root, self.start):
+            if isinstance(node, Import):
+                place = ast.Name(root, lineno=node.line, end_col_offset=0)
+                for path in self._package.expand(node.path):
+                    self._report_path(place, path, Scope(cell, cell, {}), (root,))
+
     def look_at_patches(self) -> None:
-        """np.add = np.dot: whoever adds may mean it."""
+        """np.add = np.dot: whoever adds may mean it. globals()[name] = np.dot may be any name."""
         for index, cell in enumerate(self.cells):
             for around, target, value in cell.patched:
                 scope = Scope(index, index, {})
@@ -157,7 +166,10 @@ class _Search:
         """Whether an expression is a module, or a table of one, with routes of a set in it."""
         forbidden = SETS[name]
         return any(
-            is_part(forbidden, path) or path == "sys.modules" or self._may_hold(forbidden, path)
+            is_part(forbidden, path)
+            or path == "sys.modules"
+            or (is_own(path) and not self._is_ours(scope))
+            or self._may_hold(forbidden, path)
             for path in self._names.paths(module, scope)
         )
 
@@ -200,8 +212,9 @@ class _Search:
     def _check(self, node: ast.AST, scope: Scope, via: tuple[str, ...]) -> None:
         for module in self._handed_on(node, scope):
             what = f"{ast.unparse(module)} as a value"
+            finds = hiding.FINDING & self._names.paths(module, scope) and not self._is_ours(scope)
             for name in self.sets:
-                if self._hands(name, module, scope):
+                if finds or self._hands(name, module, scope):
                     self._note(module, scope, via, what, name)
         self._check_statement(node, scope, via)
         if isinstance(node, (ast.BinOp, ast.AugAssign)):
@@ -281,6 +294,8 @@ class _Search:
             self._check_getter(node, scope, via)
         if isinstance(node, ast.Call) and not self._is_ours(scope):
             self._check_declared(node, scope, via)
+            if any(keyword.arg == "eval_str" for keyword in node.keywords):
+                self._report(node, scope, via, lambda s: True)
         base, name = self._names.member(node, scope)
         if base is None:
             return
@@ -319,7 +334,8 @@ class _Search:
         paths = self._names.paths(table, scope) if table is not None else set()
         tables = {path for path in paths if is_table(path)}
         if tables and (key is None or self._names.text(key, scope) is None):
-            everything = "sys.modules" in tables
+            own = any(map(is_own, tables)) and not self._is_ours(scope)
+            everything = "sys.modules" in tables or own
             self._report(
                 node,
                 scope,
@@ -343,7 +359,7 @@ class _Search:
     def _report_path(self, node: ast.AST, path: str, scope: Scope, via: tuple[str, ...]) -> None:
         library = path.split(".")[0]
         unreadable = hiding.is_unreadable(path) and not self._is_ours(scope)
-        if self._writes and not hiding.is_installed(library):
+        if self._writes and library != hiding.NOTEBOOK and not hiding.is_installed(library):
             unreadable = True  # a module that a cell wrote itself
         self._report(node, scope, via, lambda s: unreadable or names_function(s, path), path)
         place = self._package.definition(path)

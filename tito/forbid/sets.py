@@ -186,7 +186,8 @@ def names_function(forbidden: ForbidSet, path: str) -> bool:
     names = forbidden.functions[library]
     if library in _ARRAY_LIBRARIES:
         names |= forbidden.methods
-    inside = not forbidden.parts.isdisjoint(rest[:-1]) and not rest[-1].endswith("Error")
+    errors = any(word.endswith("Error") for word in rest)
+    inside = not forbidden.parts.isdisjoint(rest[:-1]) and not errors
     return inside or rest[-1] in names
 
 
