@@ -55,7 +55,7 @@ LAYERS = [
         "grading.collected",
         "grading.latepenalty",
         "grading.newclass",
-        "grading.onlyconfined",
+        "grading.refused",
         "grading.report",
         "grading.timing",
         "grading.waiting",

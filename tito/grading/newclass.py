@@ -78,9 +78,11 @@ c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedb
 c.AssignLatePenalties.plugin_class = "tito.grading.latepenalty.LatePenalty"
 c.LatePenalty.settings = str(root / "course.toml")
 
-# nbgrader's own Autograde, a bolt in formgrader, would run students' code with your rights: it is
-# refused. (`tito grade run` grades.)
-c.Autograde.exporter_class = "tito.grading.onlyconfined.Refuse"
+# Refused, a click on them in formgrader, too: nbgrader's own Autograde, which would run students'
+# code with your rights, and its feedback, which would show the hidden tests. `tito grade run` and
+# `tito grade feedback` do neither.
+c.Autograde.exporter_class = "tito.grading.refused.Autograde"
+c.GenerateFeedback.exporter_class = "tito.grading.refused.GenerateFeedback"
 
 c.ExportApp.plugin_class = "nbgrader.plugins.export.CsvExportPlugin"
 '''
