@@ -400,27 +400,28 @@ def dequantize(q, scale, axis=None):
 
 
 # %% nbgrader={"grade": true, "grade_id": "quantize-test", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
-for count, scale in ((9, 1.0), (40, 0.5), (1, 2.0)):
-    x, step = quarters(count, most=300) * np.float32(scale), np.float32(scale)
-    want = np.array([min(max(round(v), -127), 127) for v in (x / step).tolist()], np.int8)
+for count, factor in ((9, 1.0), (40, 0.5), (1, 2.0)):
+    x, scale = quarters(count, most=300) * np.float32(factor), np.float32(factor)
+    want = np.array([min(max(round(v), -127), 127) for v in (x / scale).tolist()], np.int8)
     causes = {
-        "cast before it was clipped: 128 became -128": lambda: wrapped(np.rint(x / step)),
+        "cast before it was clipped: 128 became -128": lambda: wrapped(np.rint(x / scale)),
         "astype alone truncates toward zero: rint first": lambda: wrapped(
-            np.clip(x / step, -127, 127)
+            np.clip(x / scale, -127, 127)
         ),
         "-128 is not on the grid: clip at -127": lambda: wrapped(
-            np.clip(np.rint(x / step), -128, 127)
+            np.clip(np.rint(x / scale), -128, 127)
         ),
         "from the middle it goes to the even number, as np.rint does": lambda: wrapped(
-            np.clip(np.floor(x / step + 0.5), -127, 127)
+            np.clip(np.floor(x / scale + 0.5), -127, 127)
         ),
         "multiplied by the scale: how many steps is x?": lambda: wrapped(
-            np.clip(np.rint(x * step), -127, 127)
+            np.clip(np.rint(x * scale), -127, 127)
         ),
     }
-    got = expect_unchanged(round_to_int8, x, step)
+    got = expect_unchanged(round_to_int8, x, scale)
     expect_equal(got, want, likely=causes, hint="clip(rint(x / scale), -127, 127), then astype")
-for shape, axis in (((6,), None), ((3, 4), None), ((3, 4), 0), ((3, 4), 1), ((2, 3, 2), -1)):
+shapes = (((6,), None), ((3, 4), None), ((3, 4), 0), ((3, 4), 1), ((2, 3, 2), -1))
+for shape, axis in shapes:
     x = quarters(*shape, seed=1) * np.float32(0.5)
     x[-1] /= 2
     q, scale = quantize_spec(x, axis)
@@ -446,18 +447,20 @@ for shape, axis in (((6,), None), ((3, 4), None), ((3, 4), 0), ((3, 4), 1), ((2,
     hint = "scale: one np.float32, or one for each index along the axis"
     expect_close(got[1], scale, inner=2, likely=causes, hint=hint)
     expect_equal(got[0], q, hint="keepdims=True, or a scale of shape (n,) meets the other axis")
-    at = scale if axis is None else np.moveaxis(scale[(...,) + (None,) * (x.ndim - 1)], 0, axis)
-    want = (q.astype(np.float64) * at).astype(np.float32)
-    causes = {"divided by the scale": lambda: q / at}
-    got = expect_unchanged(dequantize, q, scale, axis)
-    hint = "q * scale, with the scale of each index along the axis"
-    expect_close(got, want, inner=2, likely=causes, hint=hint)
 x = np.float32([[0, 0, 0], [1, -4, 2]])
 got = expect_unchanged(quantize, x, 0)
 hint = "a row of zeros: scale 1"
 expect_close(got[1], np.array([1, 4 / 127], np.float32), inner=2, hint=hint)
 expect_equal(got[0][0].copy(), np.zeros(3, np.int8), hint=hint)
 expect_raises(ValueError, quantize, np.array([1, np.nan]), hint="finite_floats looks for NaN")
+for shape, axis in shapes:
+    q, scale = quantize_spec(quarters(*shape, seed=1), axis)
+    at = scale if axis is None else np.moveaxis(scale[(...,) + (None,) * (q.ndim - 1)], 0, axis)
+    want = (q.astype(np.float64) * at).astype(np.float32)
+    causes = {"divided by the scale": lambda: q / at}
+    got = expect_unchanged(dequantize, q, scale, axis)
+    hint = "q * scale, with the scale of each index along the axis"
+    expect_close(got, want, inner=2, likely=causes, hint=hint)
 expect_raises(TypeError, dequantize, np.ones(3), 1.0, hint="check_bytes: whole numbers only")
 
 # %% nbgrader={"grade": true, "grade_id": "quantize-hidden", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["hidden-tests", "raises-exception"]
