@@ -10,6 +10,7 @@ import tracemalloc
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -104,6 +105,7 @@ def test_a_comparison_upside_down_has_the_opposite_verdict(slow, fast):
     assert other["verdict"] == opposite[one["verdict"]]
 
 
+@pytest.mark.clock
 def test_a_comparison_on_the_real_clock_sees_ten_times_the_work():
     found = measure.compare(
         lambda a: [np.sort(a) for _ in range(20)],
