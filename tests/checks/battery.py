@@ -106,19 +106,19 @@ PAIRS = [
         x, y = ramp(3), np.zeros(3)
         expect_close(expect_written(halves, x, y, place=1), ramp(3) / 2)
         """,
-        "def halves(x, y):\n    y[:] = x / 2\n",
-        "def halves(x, y):\n    return x / 2\n",
+        "#| writes: y\ndef halves(x, y):\n    y[:] = x / 2\n",
+        "#| writes: y\ndef halves(x, y):\n    return x / 2\n",
         "halves  x (3,) float64, y (3,) float64: wrong in all",
     ),
     _pair(
         "nothing but the place may be written into",
         """
         x, y, z = ramp(3), np.zeros(3), ramp(3)
-        expect_close(expect_written(total, x, y, z, place=1), 2 * ramp(3))
+        expect_close(expect_written(summed, x, y, z, place=1), 2 * ramp(3))
         """,
-        "def total(x, y, z):\n    y[:] = x + z\n",
-        "def total(x, y, z):\n    y[:] = x + z\n    z[2] = 0\n",
-        "total changed its input z at [2]",
+        "#| writes: y\ndef summed(x, y, z):\n    y[:] = x + z\n",
+        "#| writes: y\ndef summed(x, y, z):\n    y[:] = x + z\n    z[2] = 0\n",
+        "changed its input",
     ),
     _pair(
         "a view of the input is no fresh result",
