@@ -253,6 +253,17 @@ def test_a_kernel_in_plain_python_gives_the_same_and_looks_at_every_index():
         vec.vload(np.ones((3, 40), np.float32)[:, ::2], 0)
 
 
+def test_one_compiled_form_does_for_all_layouts():
+    wide = np.ones((4, 8 * vec.VL + 3), np.float32)
+    frozen = wide.copy()
+    frozen.flags.writeable = False
+    for b in (wide[:3], wide[:3, 2:], frozen[:3]):
+        for a in (wide[:1, :3], frozen[:3, :1].T, wide[:1, 6:0:-2]):
+            got = simd.gemm_skinny(a, b, np.empty((2, b.shape[1]), np.float32)[::-1][:1])
+            assert np.array_equal(got, a @ b)
+    assert len(simd.skinny_kernel(*simd.tile_for(1)).signatures) == 1
+
+
 def test_a_matrix_of_numpy_is_an_array_like_any_other():
     a, b = np.arange(12, dtype=np.float32).reshape(3, 4), np.ones((4, 5), np.float32)
     for product in (simd.gemm, simd.gemm_blocked, simd.gemm_skinny):
