@@ -62,6 +62,11 @@ def tricks(*cells: str, **more) -> list[str]:
             def size(self):
                 return self._a.size
         """,
+        "from numba.extending import intrinsic\nfrom llvmlite import ir\n@intrinsic\ndef g(t, a):\n"
+        "    def made(c, b, s, args):\n"
+        "        fma = b.module.declare_intrinsic('llvm.fma', (ir.FloatType(),))\n"
+        "        return b.call(fma, args)\n    return a(a), made\n"
+        "@njit\ndef f(x):\n    return g(x)",
         """
         from functools import partial
         from concurrent.futures import ThreadPoolExecutor
@@ -193,6 +198,40 @@ def test_what_is_no_definition_is_left_out_and_costs_nothing():
             "__class__",
         ),
         ("@njit(locals=g())\ndef f(x):\n    return x\ndef g():\n    return {}", "the decorator"),
+        # Texts that are evaluated, functions of C by their names, instructions given as a text.
+        (
+            "import typing\ndef g(x: 'y'): pass\ndef f(x, y=typing.get_type_hints(g)): pass",
+            ".get_type_hints",
+        ),
+        ("from typing import ForwardRef as R\ndef f(x, y=R('z')): pass", "typing.ForwardRef"),
+        ("import functools\ndef f(x, y=functools.singledispatch(3)): pass", ".singledispatch"),
+        ("g = numba.types.ExternalFunction('g', 3)\n@njit\ndef f(x): g(x)", ".ExternalFunction"),
+        (
+            "from numba.types import ExternalFunction as g\n@njit\ndef f(x): g(x)",
+            "numba.types.ExternalFunction",
+        ),
+        (
+            "def f(x, y=numba.extending.get_cython_function_address('a', 'b')): pass",
+            ".get_cython_function_address",
+        ),
+        ("def f(x):\n    np.lib.format.read_array(x, allow_pickle=True)", ".read_array"),
+        *(
+            (
+                "from numba.extending import intrinsic\nfrom llvmlite import ir\n"
+                "@intrinsic\ndef g(t, a):\n    def made(c, b, s, args):\n"
+                f"        return {made}\n    return a(a), made\n@njit\ndef f(x): g(x)",
+                what,
+            )
+            for made, what in (
+                ("ir.Function(b.module, 1, 'printf')", ".Function"),
+                ("ir.values.Function(b.module, 1, 'printf')", ".Function"),
+                ("b.module.declare_intrinsic('printf', ())", "declared by its name"),
+                ("c.get_python_api(b)", ".get_python_api"),
+                ("ir.InlineAsm(1, 'vmulps', '')", ".InlineAsm"),
+                ("b.asm(1, 'vmulps', '', ())", ".asm"),
+                ("b.inttoptr(1, 2)", ".inttoptr"),
+            )
+        ),
     ],
 )
 def test_tricks_are_refused(source, what):

@@ -137,6 +137,21 @@ ROUND_A_CLAIM = {
         "@functools.wraps(other, assigned=('inspect_asm',), updated=())\n@njit\n"
         + SCALAR.replace("alpha *", "np.float64(alpha) *")
     ),
+    "patched by the text of a hint": (
+        "import typing\n@njit\n" + SCALAR.replace("alpha *", "one(np.float64(alpha)) *")
+        + "def late(x: \"axpy.__class__.__class__.__setattr__(axpy.__class__, 'inspect_asm',"
+        f" {FAKE}) or int\"):\n    pass\n"
+        + "@njit\ndef one(x, h=(typing.get_type_hints(late), 0)[1]):\n    return x\n"
+    ),
+    "patched by a function of C": (
+        "from numba import types\n"
+        "run = types.ExternalFunction('PyRun_SimpleString', types.intc(types.voidptr))\n"
+        "TEXT = np.frombuffer(b'import numba\\n'\n"
+        "    b'k = numba.core.registry.CPUDispatcher\\n'\n"
+        f"    b'k.inspect_asm = {FAKE.replace(chr(39), chr(34))}\\0', np.uint8)\n"
+        "@njit(fastmath=False)\ndef axpy(y, x, alpha):\n    run(TEXT.ctypes)\n"
+        "    for i in range(y.shape[0]):\n        y[i] += np.float64(alpha) * x[i]\n"
+    ),
     "patched by a default": (
         "@njit\n" + SCALAR.replace("alpha *", "np.float64(alpha) *")
         + "def patch(f, g=setattr):\n"

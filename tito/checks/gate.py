@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from tito.forbid import parsed, python_source
+from tito.forbid.hiding import DECLARING, LLVM, UNREADABLE_PARTS
+from tito.forbid.texts import called, constant_text
 from tito.notebook.names import bound, used
 
 
@@ -73,6 +75,14 @@ _REACH = _names(
     "exec eval compile __import__ open input breakpoint setattr delattr getattr globals locals vars"
     " memoryview objmode"
 )
+# What evaluates the text of a hint, reads pickles, or calls into the process by an address or by
+# the name of a C function: PyRun_SimpleString is one. Instructions that are given as a text may
+# stand where they are never reached.
+_DETOURS = UNREADABLE_PARTS - {"ctypes", "cffi"} | _names(  # x.ctypes: an array's address
+    "get_type_hints ForwardRef singledispatch singledispatchmethod read_array DataSource"
+    " get_python_api inttoptr InlineAsm asm"
+)
+_DECLARES = {"llvmlite.ir.Function", "llvmlite.ir.values.Function"}
 # Functions of allowed modules that write into what they are handed, or see other people's frames.
 _COPYING = _names("wraps update_wrapper global_enum")
 _TRACING = _names("excepthook setprofile setprofile_all_threads settrace settrace_all_threads")
@@ -393,6 +403,8 @@ class _Gate:
             yield "type(...) that makes a class"
         elif isinstance(node, ast.Call) and not self._options_can_be_read(node):
             yield "options of Numba that cannot be read"
+        elif called(node) in DECLARING and not _declares_instruction(node):
+            yield "a function of machine code declared by its name"
 
     def _options_can_be_read(self, call: ast.Call) -> bool:
         compiles = self._origin(call.func).startswith("numba")
@@ -417,7 +429,8 @@ class _Gate:
                 yield "import of *"
             top, _, last = target.partition(".")
             carried = isinstance(node, ast.ImportFrom) and self._is_carried(target)
-            if (top in _LIBRARIES and last in _PARTS) or carried:
+            detour = last.split(".")[-1] in _DETOURS or target in _DECLARES
+            if (top in _LIBRARIES and last in _PARTS) or carried or detour:
                 yield f"import of {target}"
 
     def _bad_attribute(self, node: ast.Attribute) -> Iterator[str]:
@@ -425,7 +438,8 @@ class _Gate:
         # What a call gives is no module: np.zeros(3).ctypes is an address.
         origin = "" if _is_called(node.value) else self._origin(node)
         inside = name in _PARTS and (self._is_library_name(_root(node)) or _by_library(node))
-        reading = name in _ATTRIBUTES | _TRACING and not own
+        reading = name in _ATTRIBUTES | _TRACING | _DETOURS and not own
+        reading = reading or (origin and f"{origin}.{_path_in(node)}" in _DECLARES)
         carried = origin and self._is_carried(f"{origin}.{name}")
         if inside or reading or carried or (name.startswith("__") and name not in _DUNDERS):
             yield f".{name}"
@@ -505,6 +519,17 @@ def _root(node: ast.expr) -> str:
     while isinstance(node, (ast.Attribute, ast.Call)):
         node = node.func if isinstance(node, ast.Call) else node.value
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def _path_in(node: ast.Attribute) -> str:
+    """values.Function of ir.values.Function."""
+    return ast.unparse(node).partition(".")[2]
+
+
+def _declares_instruction(call: ast.Call) -> bool:
+    """builder.module.declare_intrinsic("llvm.fma", ...)"""
+    texts = map(constant_text, call.args)
+    return any(text is not None and text.startswith(LLVM) for text in texts)
 
 
 def _by_library(node: ast.Attribute) -> bool:
