@@ -1194,7 +1194,7 @@ For a byte, adding 128 is turning over its highest bit: `a.view(np.uint8) ^ 128`
 
 **Any k.** If k is no multiple of 4, the last lane is filled up with zeros in B. What A has there is multiplied by 0.
 
-The next two cells hold what you know from 08: lanes as a type for Numba, and a microkernel, written by a program, inside the loops over all tiles. `multiply_bytes` calls it; its `start` is a row of int32 that every row of the result begins with. Where your CPU has no `vpdpbusd`, that instruction would end Python without a word, so the cells ask first, and have two other forms, exact too.
+The next two cells hold what you know from 08: lanes as a type for Numba, and a microkernel, written by a program, inside the loops over all tiles. `multiply_bytes` calls it; its `start` is a row of int32 that every row of the result begins with. Where your CPU has no `vpdpbusd`, that instruction would end Python without a word, so the cells ask first, and have two other forms, exact too. The product of floats from 08 is not allowed here: it would be exact as well, in pieces of k, and half as fast.
 
 **Predict.** 64 products against 16 in an instruction, but A and B must be packed first. How many times as fast as float32 is a product of 512 x 512? And with B packed beforehand?
 """
@@ -1677,7 +1677,7 @@ def panels_spec(lanes):
 
 # %% nbgrader={"grade": false, "grade_id": "gemm_int8", "locked": false, "schema_version": 3, "solution": true, "task": false}
 #| export
-#| forbid: blas, spec
+#| forbid: blas, gemm, spec
 def pack_k4(b):
     """A matrix of bytes packed once, for any number of products: gemm_int8(a, pack_k4(b)).
 

@@ -64,3 +64,21 @@ def test_a_choice_between_arrays(name):
 def test_a_variance(route):
     assert find({"1": NP + f"def f(x): return {route}"}, ["f"], ["var"])
     assert find({"1": NP + "def f(x): return x.mean()"}, ["f"], ["var"]) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from tinykernels.simd.gemm import gemm\ndef f(x): return gemm(x, x)",
+        "def f(x):\n    from tinykernels.simd import gemm as g\n    return g.gemm(x, x)",
+        "import tinykernels.simd.gemm\ndef f(x): return tinykernels.simd.gemm.gemm_skinny(x, x)",
+        "from tinykernels.simd.gemm import PackedMatrix as P\ndef f(x): return x @ P(x)",
+    ],
+)
+def test_the_floats_of_an_earlier_module(source):
+    assert "gemm" in [finding.set for finding in find({"1": source}, ["f"], ["gemm"])]
+
+
+def test_vectors_of_the_module_with_that_gemm_are_no_product():
+    source = "from tinykernels.simd.vec import vload\ndef f(x): return vload(x, 0)"
+    assert find({"1": source}, ["f"], ["gemm"]) == []

@@ -136,6 +136,11 @@ SETS: dict[str, ForbidSet] = {
         },
         statements=_names("For AsyncFor While ListComp SetComp DictComp GeneratorExp"),
     ),
+    "gemm": ForbidSet(
+        what="a product of floats from an earlier module",
+        advice="multiply the numbers as they are, without making floats of them",
+        functions={"tinykernels": _names("gemm gemm_blocked gemm_skinny PackedMatrix")},
+    ),
     "where": ForbidSet(
         what="a choice between two arrays",
         advice="look for one operation that compares and chooses by itself",

@@ -23,9 +23,10 @@ from tito.machine import instruction_set, probes
 SIDES = (256, 512, 1024)
 SOFTMAX, LAYERNORM, RELU, EXPONENTS = (512, 2048), (256, 4096), (1024, 1024), 1 << 20
 # A measurement here is short, and one bad moment would take all of it: many that lie apart make a
-# repeat. Few are enough where they take longer and the margin is wide.
+# repeat. Few are enough where they take longer and the margin is wide; products of small matrices
+# differ by half from one pair of arrays to the next.
 ROUNDS, SAMPLES = 7, 9
-FEW_ROUNDS, FEW_SAMPLES = 2, 3
+FEW_ROUNDS, FEW_SAMPLES, LARGE = 2, 3, 1024
 PAGE, NEAR = 4096, (48, 512)  # bytes
 MOST_TRIES = 40  # places that follow each other are 16 bytes apart, in their pages
 NOT_EXPORTED = "tinykernels/jit.py is not there: tito export 07"
@@ -75,7 +76,7 @@ def tiles(side: int) -> Lesson:
         "a quarter of the loads and stores of i, p, j is left",
         lambda: _pair(_into("jit", "matmul_ikj"), _into("jit", "matmul_registers"), *arrays()),
         FEW_ROUNDS,
-        FEW_SAMPLES,
+        SAMPLES if side < LARGE else FEW_SAMPLES,
     )
 
 
