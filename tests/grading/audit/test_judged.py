@@ -66,6 +66,60 @@ def test_a_cell_where_the_reference_loses_is_named_with_its_message():
     assert "0 of 1 points in largest-hidden: no such luck" in problem
 
 
+class Clocked(Answers):
+    """What it is told for each time it is asked; `timed` cells measure speed."""
+
+    def __init__(self, timed, *answers):
+        super().__init__()
+        object.__setattr__(self, "timed", frozenset(timed))
+        object.__setattr__(self, "answers", list(answers))
+
+    def __new__(cls, timed, *answers):
+        return super().__new__(cls)
+
+    def grade(self, master, submission):
+        object.__setattr__(self, "given", self.answers.pop(0))
+        return super().grade(master, submission)
+
+
+SLOW = {**FULL, "double_test": (0, "failed", "0.9 times")}
+
+
+@pytest.mark.parametrize(
+    ("timed", "answers", "red"),
+    [
+        (["double-test"], [SLOW, FULL], 0),
+        (["double-test"], [SLOW, SLOW], 1),
+        ([], [SLOW], 1),
+        # What no clock decides is red at once.
+        (["double-test"], [{**SLOW, "largest_test": (0, "failed", "wrong")}], 2),
+        # One cell and then another: nothing was found twice.
+        (["double-test", "largest-test"], [SLOW, {**FULL, "largest_test": (0, "failed", "")}], 0),
+    ],
+)
+def test_a_speed_that_the_reference_misses_is_measured_once_more(timed, answers, red):
+    judge = Clocked(timed, *answers)
+    assert len(list(judged.reference(small_master(), judge))) == red
+    assert judge.answers == []
+
+
+@pytest.mark.parametrize(
+    ("timed", "answers", "red"),
+    [
+        (["double-test"], [FULL, SLOW], 0),
+        (["double-test"], [FULL, FULL], 1),
+        ([], [FULL], 1),
+        (["double-test"], [SLOW], 0),
+    ],
+)
+def test_a_mutant_that_a_clock_let_pass_is_tried_once_more(timed, answers, red):
+    words = "twice the largest"
+    judge = Clocked(timed, *({**a, "double_test": (*a["double_test"][:2], words)} for a in answers))
+    found = judged.hand_made(small_master(), [THREE_TIMES], judge)
+    assert len([problem for problem in found if "three_times" in problem]) == red
+    assert judge.answers == []
+
+
 def test_blanks_that_get_nothing_are_fine_and_all_kinds_are_tried():
     answers = Answers()
     assert list(judged.blanks(small_master(), answers)) == []
