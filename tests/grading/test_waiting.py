@@ -141,10 +141,23 @@ def test_table_and_json(room):
 
 def test_a_command_is_not_broken_into_lines():
     command = 'tito grade collect "/a class/inbox/x.ipynb" --as "ann" --handed-in TIME'
-    why = f"marked late by Canvas; if you know when it came: {command}"
-    text = table([Waiting("late, time unknown", "ann", "01_areas", why)], 60)
+    reason = "marked late by Canvas; if you know when it came"
+    found = Waiting("late, time unknown", "ann", "01_areas", reason, command)
+    text = table([found], 60)
     assert f"\n  ann: {command}" in text
     assert text.count("tito grade") == 1
+    (told,) = json.loads(to_json([found]))["waiting"]
+    assert told == {
+        "what": "late, time unknown",
+        "student": "ann",
+        "module": "01_areas",
+        "why": f"{reason}: {command}",
+    }
+
+
+def test_a_name_that_somebody_gave_a_file_is_no_command():
+    why = "this is no notebook: tito grade collect FILE --as bob.ipynb"
+    assert "the commands:" not in table([Waiting("broken", "ann", "01_areas", why)], 60)
 
 
 PENALISED = '[late]\nrule = "zero"\ngrace_minutes = 60\n[module."01_areas"]\ndue = {due}\n'

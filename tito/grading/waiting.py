@@ -8,7 +8,7 @@ import shutil
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -47,18 +47,22 @@ ORDER = (
     MISSING,
 )
 NARROWEST = 60
-COMMAND = "tito grade collect "
 OUR_PLUGIN = "tito.grading.latepenalty"
 
 
 @dataclass(frozen=True)
 class Waiting:
-    """One thing that is not done: whose, of which module, what, and more about it."""
+    """One thing that is not done: whose, of which module, what, why, and what to type."""
 
     what: str
     student: str
     module: str
-    why: str = ""
+    reason: str = ""
+    command: str = ""
+
+    @property
+    def why(self) -> str:
+        return f"{self.reason}: {self.command}" if self.command else self.reason
 
 
 def look(
@@ -124,15 +128,19 @@ def _of_module(classroom: Classroom, module: str, words: str) -> Iterator[Waitin
             {trouble[0], NOT_GRADED} if trouble and _is_broken(best) else {trouble and trouble[0]}
         )
         if trouble is not None:
-            why = trouble[1] + (_another(student, module, words) if NOT_GRADED in told else "")
-            yield Waiting(trouble[0], student.given_id, module, why)
+            if NOT_GRADED in told:
+                yield _asked_again(*trouble, student, module, words)
+            else:
+                yield Waiting(trouble[0], student.given_id, module, trouble[1])
         if path.is_file():
             for what, why in _of_grading(store.get(student.id), path):
-                if what not in told:
-                    why += _another(student, module, words) if what == BROKEN else ""
+                if what in told:
+                    continue
+                if what == BROKEN:
+                    yield _asked_again(what, why, student, module, words)
+                else:
                     yield Waiting(what, student.given_id, module, why)
-            if why := _late_by_a_mark(classroom, student, module, best):
-                yield Waiting(LATE, student.given_id, module, why + words)
+            yield from _late_by_a_mark(classroom, student, module, best, words)
         elif trouble is None:
             yield Waiting(MISSING, student.given_id, module, "nothing was handed in")
 
@@ -141,23 +149,24 @@ def _is_broken(best: Record | None) -> bool:
     return best is None or best.status == BROKEN
 
 
-def _another(student: Student, module: str, words: str) -> str:
-    whose = f'--module {module} --as "{student.given_id}"{words}'
-    return f"; ask for it again: tito grade collect FILE {whose}"
+def _asked_again(what: str, why: str, student: Student, module: str, words: str) -> Waiting:
+    """What another file settles, and how that is taken in."""
+    command = f'tito grade collect FILE --module {module} --as "{student.given_id}"{words}'
+    return Waiting(what, student.given_id, module, f"{why}; ask for it again", command)
 
 
 def _late_by_a_mark(
-    classroom: Classroom, student: Student, module: str, record: Record | None
-) -> str | None:
+    classroom: Classroom, student: Student, module: str, record: Record | None, words: str
+) -> Iterator[Waiting]:
     """What settles when a hand-in came that is only marked late, where lateness costs something."""
     found = handed_in(classroom, student.id, module, record)
     if record is None or not found.marked or not _lateness_costs(classroom):
-        return None
+        return
     file = record.folder / inbox.FILES / (record.notebook or "")
-    return (
-        f"marked late by {found.marked}; if you know when it came: tito grade collect "
-        f'"{file}" --module {module} --as "{student.given_id}" --handed-in TIME'
-    )
+    whose = f'--module {module} --as "{student.given_id}"'
+    command = f'tito grade collect "{file}" {whose} --handed-in TIME{words}'
+    reason = f"marked late by {found.marked}; if you know when it came"
+    yield Waiting(LATE, student.given_id, module, reason, command)
 
 
 def _lateness_costs(classroom: Classroom) -> bool:
@@ -245,8 +254,7 @@ def table(found: list[Waiting], width: int | None = None) -> str:
         return "nothing waits"
     width = max(width or shutil.get_terminal_size((110, 24)).columns, NARROWEST)
     rows = [("student", "module", "what", "why")]
-    told = [_without_command(w.why) for w in found]
-    rows += [(w.student[:32], w.module, w.what, why) for w, (why, _) in zip(found, told)]
+    rows += [(w.student[:32], w.module, w.what, _in_a_row(w)) for w in found]
     widths = [max(columns(row[i]) for row in rows) for i in range(3)]
     lines = []
     for row in rows:
@@ -254,20 +262,14 @@ def table(found: list[Waiting], width: int | None = None) -> str:
         lines += hanging(start, row[3], width)
     counts = Counter(w.what for w in found)
     lines.append(", ".join(f"{counts[what]} {what}" for what in ORDER if counts[what]))
-    commands = [f"  {w.student}: {command}" for w, (_, command) in zip(found, told) if command]
+    commands = [f"  {w.student}: {w.command}" for w in found if w.command]
     if commands:
         lines += ["the commands:", *commands]
     return "\n".join(lines)
 
 
-def _without_command(why: str) -> tuple[str, str]:
-    """The reason as a row of the table tells it, and the command that it ends with, if any.
-
-    >>> _without_command("torn; ask for it again: tito grade collect FILE --as ann")
-    ('torn; ask for it again: command below', 'tito grade collect FILE --as ann')
-    """
-    reason, colon, command = why.partition(f": {COMMAND}")
-    return (f"{reason}: command below", COMMAND + command) if colon else (why, "")
+def _in_a_row(waiting: Waiting) -> str:
+    return f"{waiting.reason}: command below" if waiting.command else waiting.reason
 
 
 def next_step(found: list[Waiting], words: str = "") -> str:
@@ -300,5 +302,6 @@ def next_step(found: list[Waiting], words: str = "") -> str:
 
 
 def to_json(found: list[Waiting]) -> str:
-    document = {"version": VERSION, "waiting": [asdict(w) for w in found]}
+    told = [{key: getattr(w, key) for key in ("what", "student", "module", "why")} for w in found]
+    document = {"version": VERSION, "waiting": told}
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
