@@ -15,6 +15,7 @@ from tests.grading.audit.sample import LARGEST, TEST, small_master
 from tito.errors import UserError
 from tito.grading.audit import generated, warm
 from tito.grading.audit.generated import Equivalent
+from tito.grading.engine.base import wants_cpu
 
 WEAK = 'assert largest([]) == -math.inf, "nothing"\n'
 SAME = Equivalent(
@@ -145,14 +146,14 @@ def test_what_sleeps_is_ended_and_what_waits_for_a_cpu_is_not():
     assert fates(in_a_child(sleeps)) == ["time"]
     if sys.platform == "linux":
         with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as busy:
-            assert any(warm._wants_cpu(busy.pid) for _ in range(1000))
+            assert any(wants_cpu(busy.pid) for _ in range(1000))
             busy.kill()
         reads = "print(flush=True); input()"
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
         with subprocess.Popen([sys.executable, "-c", reads], **pipes) as idle:
             idle.stdout.readline()
             # A moment later it reads; only a machine that never lets it would keep this waiting.
-            while warm._wants_cpu(idle.pid):
+            while wants_cpu(idle.pid):
                 time.sleep(0.05)
             idle.kill()
 

@@ -143,12 +143,13 @@ class Trial:
             last = self._errors.read().decode("utf-8", "replace").strip().rpartition("\n")[2]
             raise UserError(f"the mutants could not be run: {last or 'the child ended early'}")
         fates = {e["mutant"]: e["killed by"] for e in events if "mutant" in e}
-        survivors = [m for number, m in enumerate(self._todo) if fates[number] == SURVIVED]
+        left = [m for number, m in enumerate(self._todo) if fates[number] == SURVIVED]
+        excused = [m for m in left if any(e.covers(m) for e in self._equivalent)]
         return Outcome(
             tried=len(self._todo),
-            survivors=[m for m in survivors if not any(e.covers(m) for e in self._equivalent)],
-            excused=[m for m in survivors if any(e.covers(m) for e in self._equivalent)],
-            unused=[e for e in self._equivalent if not any(e.covers(m) for m in survivors)],
+            survivors=[m for m in left if m not in excused],
+            excused=excused,
+            unused=[e for e in self._equivalent if not any(e.covers(m) for m in left)],
             red=[e["red reference"] for e in events if "red reference" in e],
             seconds=self.cpu_seconds(),
         )

@@ -23,15 +23,14 @@ import threading
 import time
 import traceback
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 from tito.checks.notebook import NotebookRuntime
 from tito.checks.runtime import use
-from tito.grading.engine.base import stat_of
+from tito.grading.engine.base import wants_cpu
 from tito.grading.judge.score import BadScore, last_expression, score
 from tito.grading.limits import HELD_UP
 
@@ -188,7 +187,7 @@ class _Fork:
 
     def look(self, seconds: float) -> None:
         """End it if it sleeps too long; what waits for a CPU, so long now, does not."""
-        if not _wants_cpu(self.pid):
+        if not wants_cpu(self.pid):
             self.asleep += seconds
         if self.asleep > ASLEEP * self.trial.seconds:
             os.kill(self.pid, signal.SIGKILL)
@@ -220,16 +219,6 @@ def _in_forks(trials: Iterable[_Trial], jobs: int) -> Iterator[tuple[int, str]]:
             passed = min(time.monotonic() - begin, 2 * LOOK)
             for key in list(running.get_map().values()):
                 key.data.look(passed)
-
-
-def _wants_cpu(pid: int) -> bool:
-    """Whether a thread of a process runs or waits for a CPU or a disk; False off Linux."""
-    with suppress(OSError):
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            with suppress(OSError, IndexError):
-                if stat_of(task)[0] in "RD":
-                    return True
-    return False
 
 
 def _limit(seconds: float) -> None:

@@ -26,6 +26,23 @@ def stat_of(folder: Path) -> list[str]:
     return (folder / "stat").read_text().rpartition(")")[2].split()
 
 
+def tasks_of(pid: int) -> list[Path]:
+    """The folders of a process's threads in /proc; none once it is gone, and off Linux."""
+    try:
+        return list(Path(f"/proc/{pid}/task").iterdir())
+    except OSError:
+        return []
+
+
+def wants_cpu(pid: int) -> bool:
+    """Whether a thread of a process runs, or waits for a CPU or a disk; False off Linux."""
+    for task in tasks_of(pid):
+        with suppress(OSError, IndexError):
+            if stat_of(task)[0] in "RD":
+                return True
+    return False
+
+
 class ChannelClosed(Exception):
     """The process at the other end is gone."""
 
@@ -54,7 +71,7 @@ class Channel(ABC):
     def thread_seconds(self) -> dict[int, float]:
         """CPU time of each of its threads that is alive, by thread id; Linux only, else empty."""
         found = {}
-        for task in self._tasks():
+        for task in tasks_of(self.pid):
             with suppress(OSError, ValueError, IndexError):
                 nanoseconds = int((task / "schedstat").read_text().split()[0])
                 found[int(task.name)] = nanoseconds / 1e9
@@ -62,18 +79,7 @@ class Channel(ABC):
 
     def is_held_up(self) -> bool:
         """Whether a thread of it wants to run but waits for a CPU or a disk; False off Linux."""
-        for task in self._tasks():
-            with suppress(OSError, IndexError):
-                if stat_of(task)[0] in "RD":
-                    return True
-        return False
-
-    def _tasks(self) -> list[Path]:
-        """The folders of its threads; none once it is gone, and off Linux."""
-        try:
-            return list(Path(f"/proc/{self.pid}/task").iterdir())
-        except OSError:
-            return []
+        return wants_cpu(self.pid)
 
     def pause(self) -> None:
         """Stop all of its threads until `resume`; nothing where the system cannot."""
