@@ -920,17 +920,20 @@ def _(x, i):
     return types.void(x, types.intp), emit
 
 
-def with_prefetch(text):
-    """A microkernel's text in which each vector of pb is asked for AHEAD rows before its turn.
+def with_prefetch(text, rows=True):
+    """A microkernel's text in which the tile of C is asked for before all else.
 
-    The tile of C is asked for before all else. What is written otherwise stays as it is.
+    rows : whether each vector of pb is asked for, too, AHEAD rows before its turn
+    What is written otherwise stays as it is.
 
     >>> print(with_prefetch("        b0 = vload(pb, ldb * p)"))
             vprefetch(pb, ldb * p + 32 * ldb)
             b0 = vload(pb, ldb * p)
     """
     load = re.compile(r"^( +)(\w+ = vload\(pb, (.*\bldb\b.*)\))$", re.MULTILINE)
-    first, *others = load.sub(rf"\1vprefetch(pb, \3 + {AHEAD} * ldb)\n\1\2", text).split("\n")
+    if rows:
+        text = load.sub(rf"\1vprefetch(pb, \3 + {AHEAD} * ldb)\n\1\2", text)
+    first, *others = text.split("\n")
     places = re.findall(r"vload\(c, ((?:ic|ldc|[\d+* ])+)\)", text)
     return "\n".join([first, *(f"    vprefetch(c, {place})" for place in places), *others])
 
@@ -1032,9 +1035,8 @@ def ukernel_source(mr, nv, registers=REGISTERS):
 @functools.cache
 def ukernel(mr, nv):
     """The compiled microkernel for a tile of mr rows and nv vectors."""
-    text = ukernel_source(mr, nv)
-    # Narrower vectors are more loads for the same work: none is left over for asking.
-    return compile_source(with_prefetch(text) if VL == 16 else text, "ukernel")
+    # Narrower vectors are more loads for the same work: none is left over for asking for rows.
+    return compile_source(with_prefetch(ukernel_source(mr, nv), rows=VL == 16), "ukernel")
 
 
 def multiply_tile(mr, nv, pa, pb, out, row=0, column=0, times=1, plain=False):
@@ -1571,16 +1573,16 @@ def row_parts(m, tile, most=10**9):
 
 
 # %%
-#| export
-MC, KC, NC = 264, 512, 4096  # rows of A, inner size and columns of B that are packed at a time
-IN_PLACE_ROWS = 8 * VL  # of A; for so many a B of more than STAY floats is not packed
+#| export simd.macrokernel
+# Rows of A, inner size and columns of B that are packed at a time.
+MC, KC, NC = (264, 512, 4096) if VL == 16 else (132, 384, 4096)
 
 
 def depth_for(k):
     """An inner size near KC, so that all blocks of k are of one depth.
 
-    >>> depth_for(KC + 2)
-    514
+    >>> depth_for(KC + 2) == KC + 2
+    True
     """
     return max(1, -(-k // max(1, round(k / KC))))
 
@@ -1839,8 +1841,61 @@ def finish(out, c):
     return out
 
 
+MATRIX = types.Array(types.float32, 2, "A", readonly=True)  # "A": any strides
+_WRITTEN = types.Array(types.float32, 2, "A")
+FLOATS = types.Array(types.float32, 1, "C")
+
+
+def reachable(x):
+    """x itself, if floats_of(x) and a distance of rows reach all of it in memory; else a copy."""
+    if type(x) is np.ndarray and x.flags.carray:
+        return x
+    x = np.asarray(x)
+    return x if flat_rows(x) else np.array(x, order="C")
+
+
+def floats_of(x):
+    """The floats of a reachable matrix in one axis: x[i, j] is floats_of(x)[i * ld + j].
+
+    ld = x.strides[0] // 4
+    """
+    return flat_rows(x)[0]
+
+
+@compiles(floats_of)
+def _(x):
+    def emit(context, builder, signature, args):
+        source = context.make_array(signature.args[0])(context, builder, args[0])
+        flat = context.make_array(FLOATS)(context, builder)
+        rows, columns = cgutils.unpack_tuple(builder, source.shape, 2)
+        row, four = cgutils.unpack_tuple(builder, source.strides, 2)[0], source.itemsize
+        before_the_last = builder.sdiv(builder.mul(builder.sub(rows, rows.type(1)), row), four)
+        shape = [builder.add(before_the_last, columns)]
+        # The argument keeps the memory alive, so that the view need not.
+        populate_array(flat, source.data, shape, [four], four, None)
+        return flat._getvalue()
+
+    return FLOATS(x), emit
+
+
+def compiled_once(*others):
+    """Decorator over @kernel: product(a, c, *others) compiled for all matrices a and c.
+
+    others : the Numba types of the other arguments; MATRIX for any matrix that is only read
+    Numba would compile it anew for each layout, and for read-only arrays, when they come.
+    """
+
+    def decorate(product):
+        if hasattr(product, "compile"):  # in plain Python it is no kernel
+            product.compile(types.void(MATRIX, _WRITTEN, *others))
+            product.disable_compile()  # from now on, arguments are converted to that form
+        return product
+
+    return decorate
+
+
 # %% nbgrader={"grade": false, "grade_id": "gemm_blocked", "locked": false, "schema_version": 3, "solution": true, "task": false}
-#| export
+#| export simd.blocked
 #| forbid: blas, spec
 def gemm_blocked(a, b, out=None, mc=MC, kc=KC, nc=NC):
     """The product of two matrices by packed blocks.
@@ -1896,6 +1951,100 @@ def blocks_packed(a, b, **blocks):
     noted = {name: noting(name, pack) for name, pack in (("pack_a", pack_a), ("pack_b", pack_b))}
     in_python(gemm_blocked, **noted)(a, b, **blocks)
     return seen
+
+
+PANELS = types.Array(types.float32, 3, "C")
+PART_OF_B = 6 * TILE[1] * VL  # columns of B that are packed at a time where A stays
+
+
+def room_for(rows, mr, depth):
+    """The floats of panels of mr rows each, or columns."""
+    return -(-rows // mr) * mr * depth
+
+
+def blocks_for(m, n):
+    """(mc, nc): of the smaller of A and B all is packed first, of the other a piece at a time.
+
+    The piece is used at once, while it is in the second cache, and the next one takes its room.
+    """
+    return (NC, PART_OF_B) if m < n else (MC, NC)
+
+
+@functools.cache
+def product_kernel(mr, nv):
+    """The five loops around the microkernel, compiled for a tile of mr rows and nv vectors.
+
+    returns add_product(a, c, b, room_a, room_b, mc, kc, nc), which adds the product of a and b to c
+
+        a, b, c        : (m, k), (k, n) and (m, n), reachable
+        room_a, room_b : floats for the panels of a block of each
+        mc, kc, nc     : sizes of the blocks
+    """
+    tiles, nr = macro_kernel(mr, nv), nv * VL
+
+    @compiled_once(MATRIX, FLOATS, FLOATS, types.intp, types.intp, types.intp)
+    @kernel
+    def add_product(a, c, b, room_a, room_b, mc, kc, nc):
+        (m, n), k = c.shape, len(b)
+        lda, ldb, ldc = a.strides[0] // 4, b.strides[0] // 4, c.strides[0] // 4
+        down, along = (m + mc - 1) // mc, (n + nc - 1) // nc  # blocks of C
+        for p in range(0, k, kc):
+            depth, row, column = min(kc, k - p), -1, -1
+            pa, pb = room_a[:0].reshape(0, 0, mr), room_b[:0].reshape(0, 0, nr)
+            for block in range(down * along):
+                i, j = (block // along, block % along) if m < n else (block % down, block // down)
+                rows, columns = min(mc, m - i * mc), min(nc, n - j * nc)
+                if row != i:
+                    row, count = i, (rows + mr - 1) // mr
+                    pa = room_a[: count * depth * mr].reshape(count, depth, mr)
+                    panels_from_columns(floats_of(a)[i * mc * lda + p :], lda, rows, pa)
+                if column != j:
+                    column, count = j, (columns + nr - 1) // nr
+                    pb = room_b[: count * depth * nr].reshape(count, depth, nr)
+                    panels_from_rows(floats_of(b)[p * ldb + j * nc :], ldb, columns, pb)
+                place = i * mc * ldc + j * nc
+                tiles(pa, pb, floats_of(c), place, ldc, rows, columns)
+
+    return add_product
+
+
+@functools.cache
+def packed_kernel(mr, nv):
+    """The same for a block of B that is packed already, and so many rows of A.
+
+    returns add_product(a, c, pb, room, p, row, rows): the block lies at the p-th row of B
+    """
+    tiles = macro_kernel(mr, nv)
+
+    @compiled_once(PANELS, FLOATS, types.intp, types.intp, types.intp)
+    @kernel
+    def add_product(a, c, pb, room, p, row, rows):
+        count, k = (rows + mr - 1) // mr, pb.shape[1]
+        pa = room[: count * k * mr].reshape(count, k, mr)
+        lda, ldc = a.strides[0] // 4, c.strides[0] // 4
+        panels_from_columns(floats_of(a)[row * lda + p :], lda, rows, pa)
+        tiles(pa, pb, floats_of(c), row * ldc, ldc, rows, c.shape[1])
+
+    return add_product
+
+
+def gemm_wide(a, b, out=None):
+    """The product of two matrices for many rows of a: gemm_blocked as one call of compiled code.
+
+    The arguments, errors and what is returned are those of gemm_blocked.
+
+    >>> gemm_wide(np.ones((1, 3), np.float32), np.ones((3, 2), np.float32))
+    array([[3., 3.]], dtype=float32)
+    """
+    m, k, n, out, c = begin(a, b, out)
+    mr, nv = TILE
+    kc = depth_for(k)
+    mc, nc = blocks_for(m, n)
+    room_a = aligned_empty((room_for(min(m, mc), mr, kc),))
+    room_b = aligned_empty((room_for(min(n, nc), nv * VL, kc),))
+    product = product_kernel(mr, nv)
+    product(reachable(a), np.asarray(c), reachable(b), room_a, room_b, mc, kc, nc)
+    return finish(out, c)
 
 
 # %% nbgrader={"grade": true, "grade_id": "gemm_blocked-test", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
@@ -2032,13 +2181,16 @@ for n in (64, 256, 600):
     rungs = [
         Rung(f"matmul_ikj, {n}", jit.matmul_ikj, **work),
         Rung(f"gemm_blocked, {n}", gemm_blocked, **work),
+        Rung(f"gemm_wide, {n}", gemm_wide, **work),
         Rung(f"NumPy's @, {n}", np.matmul, **work),
     ]
     print(scoreboard(rungs, rounds=3), "\n")
 
 # %% [markdown]
 """
-The line below each table names the BLAS and its *core type*, which decides what you are measured against: on one and the same CPU an OpenBLAS with its AVX2 kernels is half as fast as with its AVX-512 kernels. For the smallest size the Python around the loops is what you see.
+`gemm_wide` is given below your function, and `gemm` will use it: the same five loops, compiled, so that a whole product is one call from Python. What lies between its rows and yours is Python between compiled calls. It also chooses which loop is the outer one: of the smaller of A and B all is packed first, the other one comes in pieces of `mc` rows or `PART_OF_B` columns, which take turns in one room and are used while they lie in the second cache. The blocks do not care who comes first.
+
+The line below each table names the BLAS and its *core type*, which decides what you are measured against: on one and the same CPU an OpenBLAS with its AVX2 kernels is half as fast as with its AVX-512 kernels.
 """
 
 # %% [markdown]
@@ -2054,7 +2206,7 @@ Packing B costs `k * n` copies and pays when B is used for many rows. A language
         in place      B --------------------------> tile     rows of B, ldb floats apart
         packed once         panels ---------------> tile     the copies were made long ago
 
-One thing is lost in place: rows of B lie far apart, and the hardware that guesses what is read next does not guess across such steps. So with AVX-512 `ukernel` puts lines into your text: `vprefetch(pb, i)` asks for a row of B `AHEAD` rows before its turn. It is a wish, no load; nothing waits for it, and an address that does not exist does no harm.
+One thing is lost in place: rows of B lie far apart, and the hardware that guesses what is read next does not guess across such steps. So with AVX-512 `ukernel` puts lines into your text: `vprefetch(pb, i)` asks for a row of B `AHEAD` rows before its turn. (The tile of C is asked for like that on every CPU, before its sums begin.) It is a wish, no load; nothing waits for it, and an address that does not exist does no harm.
 
 A vector may not reach over the end of a row of B. So where fewer than `nr` columns are left, the tile begins earlier, at `n - nr`; it adds to a little array, as at the edge of a block, and only the columns that C does not have yet are added from there.
 
@@ -2073,54 +2225,9 @@ You write `in_place_kernel`; `gemm_skinny`, which calls it, `PackedMatrix` and `
 """
 
 
-# %% jupyter={"source_hidden": true}
-#| export simd.matrices
-_READ = types.Array(types.float32, 2, "A", readonly=True)  # "A": any strides
-_WRITTEN = types.Array(types.float32, 2, "A")
-_FLAT = types.Array(types.float32, 1, "C")
-
-
-def reachable(x):
-    """x itself, if floats_of(x) and a distance of rows reach all of it in memory; else a copy."""
-    if type(x) is np.ndarray and x.flags.carray:
-        return x
-    x = np.asarray(x)
-    return x if flat_rows(x) else np.array(x, order="C")
-
-
-def floats_of(x):
-    """The floats of a reachable matrix in one axis: x[i, j] is floats_of(x)[i * ld + j].
-
-    ld = x.strides[0] // 4
-    """
-    return flat_rows(x)[0]
-
-
-@compiles(floats_of)
-def _(x):
-    def emit(context, builder, signature, args):
-        source = context.make_array(signature.args[0])(context, builder, args[0])
-        flat = context.make_array(_FLAT)(context, builder)
-        rows, columns = cgutils.unpack_tuple(builder, source.shape, 2)
-        row, four = cgutils.unpack_tuple(builder, source.strides, 2)[0], source.itemsize
-        before_the_last = builder.sdiv(builder.mul(builder.sub(rows, rows.type(1)), row), four)
-        shape = [builder.add(before_the_last, columns)]
-        # The argument keeps the memory alive, so that the view need not.
-        populate_array(flat, source.data, shape, [four], four, None)
-        return flat._getvalue()
-
-    return _FLAT(x), emit
-
-
-def compiled_once(product):
-    """Decorator over @kernel: product(a, b, c, row, rows) compiled for all matrices a, b, c.
-
-    Numba would compile it anew for each layout, and for read-only arrays, when they come.
-    """
-    if hasattr(product, "compile"):  # in plain Python it is no kernel
-        product.compile(types.void(_READ, _READ, _WRITTEN, types.intp, types.intp))
-        product.disable_compile()  # from now on, arguments are converted to that form
-    return product
+# %%
+#| export
+IN_PLACE_ROWS = 8 * VL  # of A; for so many a B of more than STAY floats is not packed
 
 
 # %%
@@ -2211,9 +2318,9 @@ def skinny_kernel(mr, nv):
     """
     tiles = in_place_kernel(mr, nv)
 
-    @compiled_once
+    @compiled_once(MATRIX, types.intp, types.intp)
     @kernel
-    def add_product(a, b, c, row, rows):
+    def add_product(a, c, b, row, rows):
         k, n = b.shape
         lda, ldb, ldc = a.strides[0] // 4, b.strides[0] // 4, c.strides[0] // 4
         pa = np.empty((rows // mr, k, mr), np.float32)
@@ -2241,7 +2348,7 @@ def gemm_skinny(a, b, out=None):
         return gemm_blocked(a, b, out)
     a, b, memory = reachable(a), reachable(b), np.asarray(c)
     for row, rows, mr, nv in row_parts(m, tile_for):
-        skinny_kernel(mr, nv)(a, b, memory, row, rows)
+        skinny_kernel(mr, nv)(a, memory, b, row, rows)
     return finish(out, c)
 
 
@@ -2290,12 +2397,12 @@ class PackedMatrix:
 
     def product(self, a, out=None):
         """a @ b, as gemm gives it."""
-        m, k, n, out, c = begin(a, self, out)
-        memory, ldc = flat_rows(c)
+        m, k, _, out, c = begin(a, self, out)
+        a, memory = reachable(a), np.asarray(c)
+        room = aligned_empty((room_for(min(m, MC), TILE[0], self._kc),))
         for block, p in zip(self._blocks, range(0, k, self._kc)):
             for row, rows, mr, nv in row_parts(m, packed_tile, MC):
-                pa = pack_a(a[row : row + rows, p : p + self._kc], mr)
-                macro_kernel(mr, nv)(pa, block, memory, row * ldc, ldc, rows, n)
+                packed_kernel(mr, nv)(a, memory, block, room, p, row, rows)
         return finish(out, c)
 
 
@@ -2322,8 +2429,11 @@ def gemm(a, b, out=None):
     if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.ndim == b.ndim == 2):
         return gemm_blocked(a, b, out)  # says what is wrong
     few = len(a) < TILE[0] or (len(a) <= IN_PLACE_ROWS and b.size > STAY)
-    if few and b.strides[1] == b.itemsize:
-        return gemm_skinny(a, b, out)
+    if b.strides[1] == b.itemsize:
+        if few:
+            return gemm_skinny(a, b, out)
+        if a.strides[1] == a.itemsize:
+            return gemm_wide(a, b, out)
     return gemm_blocked(a, b, out, kc=depth_for(len(b)))
 
 

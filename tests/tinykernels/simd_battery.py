@@ -65,6 +65,7 @@ KERNELS = {
     "gemm": simd.gemm,
     "gemm_blocked": simd.gemm_blocked,
     "gemm_blocked in small blocks": lambda a, b, out=None: simd.gemm_blocked(a, b, out, 7, 11, 13),
+    "gemm_wide": simd.gemm_wide,
     "gemm_skinny": simd.gemm_skinny,
     "gemm of a PackedMatrix": lambda a, b, out=None: simd.gemm(a, simd.PackedMatrix(b), out),
 }

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 pytest.importorskip("numba")
 
 from tinykernels.jit import kernel
+from tinykernels.simd import blocked, vec
 from tinykernels.simd import gemm as simd
-from tinykernels.simd import vec
 from tinykernels.simd.microkernel import axpy_vec, compile_source, ukernel, ukernel_source
 from tinykernels.simd.packing import aligned_empty, flat_rows, pack_a, pack_b
 
@@ -241,7 +243,7 @@ def test_a_kernel_in_plain_python_gives_the_same_and_looks_at_every_index():
     a = np.arange(35, dtype=np.float32).reshape(5, 7)
     b = np.arange(7 * 41, dtype=np.float32).reshape(7, 41) % 5
     wide = np.arange(7 * (8 * vec.VL + 5), dtype=np.float32).reshape(7, -1) % 5
-    for product in (simd.gemm_blocked, simd.gemm_skinny, simd.gemm):
+    for product in (simd.gemm_blocked, simd.gemm_wide, simd.gemm_skinny, simd.gemm):
         assert np.array_equal(vec.in_python(product)(a, b), a @ b)
         assert np.array_equal(vec.in_python(product)(a, wide), a @ wide)
     x, y = np.ones(vec.VL + 1, np.float32), np.ones(vec.VL + 1, np.float32)
@@ -264,9 +266,39 @@ def test_one_compiled_form_does_for_all_layouts():
     assert len(simd.skinny_kernel(*simd.tile_for(1)).signatures) == 1
 
 
+SIZES = st.integers(0, 2 * simd.TILE[0] + 1)
+
+
+@settings(max_examples=25)
+@given(m=SIZES, k=st.integers(0, 7), n=st.integers(0, 5 * vec.VL), kc=st.integers(1, 4))
+def test_blocks_of_the_smaller_matrix_and_pieces_of_the_other_add_up(m, k, n, kc):
+    mr, nv = simd.TILE
+    mc, nc = (2 * nv * vec.VL, nv * vec.VL) if m < n else (mr, 2 * nv * vec.VL)
+    room_a = np.full(blocked.room_for(min(m, mc), mr, kc), np.nan, np.float32)
+    room_b = np.full(blocked.room_for(min(n, nc), nv * vec.VL, kc), np.nan, np.float32)
+    a = np.arange(m * k, dtype=np.float32).reshape(m, k) % 7 - 3
+    b = np.arange(k * n, dtype=np.float32).reshape(k, n) % 5 - 2
+    c = np.zeros((m, n), np.float32)
+    vec.in_python(blocked.product_kernel)(mr, nv)(a, c, b, room_a, room_b, mc, kc, nc)
+    assert np.array_equal(c, a @ b)
+
+
+@pytest.mark.parametrize(
+    ("m", "n"), [(2 * blocked.MC + 3, 5), (9, 2 * blocked.PART_OF_B + 3), (7, blocked.NC + 40)]
+)
+def test_many_blocks_of_each_axis(m, n):
+    draw = np.random.default_rng(8)
+    k = 2 * blocked.KC + 7
+    a = draw.integers(-9, 10, (m, k)).astype(np.float32)
+    b = draw.integers(-9, 10, (k, n)).astype(np.float32)
+    want = a.astype(np.float64) @ b
+    packed = simd.gemm(a, simd.PackedMatrix(b))
+    assert np.array_equal(blocked.gemm_wide(a, b), want) and np.array_equal(packed, want)
+
+
 def test_a_matrix_of_numpy_is_an_array_like_any_other():
     a, b = np.arange(12, dtype=np.float32).reshape(3, 4), np.ones((4, 5), np.float32)
-    for product in (simd.gemm, simd.gemm_blocked, simd.gemm_skinny):
+    for product in (simd.gemm, simd.gemm_blocked, simd.gemm_wide, simd.gemm_skinny):
         got = product(np.asmatrix(a), np.asmatrix(b))
         assert type(got) is np.ndarray and np.array_equal(got, a @ b)
     assert np.array_equal(simd.gemm(a, simd.PackedMatrix(np.asmatrix(b))), a @ b)

@@ -4,17 +4,25 @@
 import functools
 
 import numpy as np
+from numba import types
 
 from tinykernels.jit import kernel, matmul_registers
-from tinykernels.loops import check_count, check_float_array
-from tinykernels.simd.macrokernel import macro_kernel
-from tinykernels.simd.matrices import FLOAT, begin, compiled_once, finish, floats_of, reachable
+from tinykernels.loops import check_float_array
+from tinykernels.simd.blocked import gemm_blocked, gemm_wide, packed_kernel, room_for
+from tinykernels.simd.macrokernel import MC, depth_for
+from tinykernels.simd.matrices import (
+    FLOAT,
+    MATRIX,
+    begin,
+    compiled_once,
+    finish,
+    floats_of,
+    reachable,
+)
 from tinykernels.simd.microkernel import TILE, WIDEST, packed_tile, row_parts, tile_for, ukernel
 from tinykernels.simd.packing import (
     STAY,
     aligned_empty,
-    flat_rows,
-    pack_a,
     pack_b,
     panels_from_columns,
     strip_for,
@@ -24,15 +32,8 @@ from tinykernels.simd.vec import VL, in_python
 
 __all__ = [
     "IN_PLACE_ROWS",
-    "KC",
-    "MC",
-    "NC",
     "PackedMatrix",
-    "blocked_in_python",
-    "blocks_packed",
-    "depth_for",
     "gemm",
-    "gemm_blocked",
     "gemm_skinny",
     "in_place_kernel",
     "skinny_in_python",
@@ -41,70 +42,8 @@ __all__ = [
 ]
 
 
-# 08_simd: MC, KC, NC
-MC, KC, NC = 264, 512, 4096  # rows of A, inner size and columns of B that are packed at a time
+# 08_simd: IN_PLACE_ROWS
 IN_PLACE_ROWS = 8 * VL  # of A; for so many a B of more than STAY floats is not packed
-
-
-def depth_for(k):
-    """An inner size near KC, so that all blocks of k are of one depth.
-
-    >>> depth_for(KC + 2)
-    514
-    """
-    return max(1, -(-k // max(1, round(k / KC))))
-
-
-# 08_simd: gemm_blocked
-def gemm_blocked(a, b, out=None, mc=MC, kc=KC, nc=NC):
-    """The product of two matrices by packed blocks.
-
-        out[i, j] = sum over p of a[i, p] * b[p, j]
-
-    a, b       : (m, k) and (k, n) float32, any stride; not modified
-    out        : (m, n) float32, any stride, or None for a new array
-    mc, kc, nc : sizes of the blocks, at least 1, may be larger than the matrices
-    returns out; k = 0 gives zeros
-    raises TypeError and ValueError as begin and check_count
-
-    >>> gemm_blocked(np.ones((2, 3), np.float32), np.ones((3, 1), np.float32))
-    array([[3.],
-           [3.]], dtype=float32)
-    """
-    mc, kc, nc = check_count("mc", mc), check_count("kc", kc), check_count("nc", nc)
-    m, k, n, out, c = begin(a, b, out)
-    memory, ldc = flat_rows(c)
-    mr, nv = TILE
-    tiles = macro_kernel(mr, nv)
-    for j in range(0, n, nc):
-        for p in range(0, k, kc):
-            pb = pack_b(b[p : p + kc, j : j + nc], nv * VL)
-            for i in range(0, m, mc):
-                pa = pack_a(a[i : i + mc, p : p + kc], mr)
-                tiles(pa, pb, memory, i * ldc + j, ldc, min(mc, m - i), min(nc, n - j))
-    return finish(out, c)
-
-
-def blocked_in_python(a, b, **blocks):
-    """gemm_blocked in plain Python."""
-    return in_python(gemm_blocked)(a, b, **blocks)
-
-
-def blocks_packed(a, b, **blocks):
-    """{name: floats of each call} for the calls of pack_a and pack_b in gemm_blocked."""
-    seen = {"pack_a": [], "pack_b": []}
-
-    def noting(name, pack):
-        def noted(*args, **options):
-            panels = in_python(pack)(*args, **options)
-            seen[name].append(panels.size)
-            return panels
-
-        return noted
-
-    noted = {name: noting(name, pack) for name, pack in (("pack_a", pack_a), ("pack_b", pack_b))}
-    in_python(gemm_blocked, **noted)(a, b, **blocks)
-    return seen
 
 
 # 08_simd: gemm_skinny
@@ -159,9 +98,9 @@ def skinny_kernel(mr, nv):
     """
     tiles = in_place_kernel(mr, nv)
 
-    @compiled_once
+    @compiled_once(MATRIX, types.intp, types.intp)
     @kernel
-    def add_product(a, b, c, row, rows):
+    def add_product(a, c, b, row, rows):
         k, n = b.shape
         lda, ldb, ldc = a.strides[0] // 4, b.strides[0] // 4, c.strides[0] // 4
         pa = np.empty((rows // mr, k, mr), np.float32)
@@ -189,7 +128,7 @@ def gemm_skinny(a, b, out=None):
         return gemm_blocked(a, b, out)
     a, b, memory = reachable(a), reachable(b), np.asarray(c)
     for row, rows, mr, nv in row_parts(m, tile_for):
-        skinny_kernel(mr, nv)(a, b, memory, row, rows)
+        skinny_kernel(mr, nv)(a, memory, b, row, rows)
     return finish(out, c)
 
 
@@ -238,12 +177,12 @@ class PackedMatrix:
 
     def product(self, a, out=None):
         """a @ b, as gemm gives it."""
-        m, k, n, out, c = begin(a, self, out)
-        memory, ldc = flat_rows(c)
+        m, k, _, out, c = begin(a, self, out)
+        a, memory = reachable(a), np.asarray(c)
+        room = aligned_empty((room_for(min(m, MC), TILE[0], self._kc),))
         for block, p in zip(self._blocks, range(0, k, self._kc)):
             for row, rows, mr, nv in row_parts(m, packed_tile, MC):
-                pa = pack_a(a[row : row + rows, p : p + self._kc], mr)
-                macro_kernel(mr, nv)(pa, block, memory, row * ldc, ldc, rows, n)
+                packed_kernel(mr, nv)(a, memory, block, room, p, row, rows)
         return finish(out, c)
 
 
@@ -270,6 +209,9 @@ def gemm(a, b, out=None):
     if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.ndim == b.ndim == 2):
         return gemm_blocked(a, b, out)  # says what is wrong
     few = len(a) < TILE[0] or (len(a) <= IN_PLACE_ROWS and b.size > STAY)
-    if few and b.strides[1] == b.itemsize:
-        return gemm_skinny(a, b, out)
+    if b.strides[1] == b.itemsize:
+        if few:
+            return gemm_skinny(a, b, out)
+        if a.strides[1] == a.itemsize:
+            return gemm_wide(a, b, out)
     return gemm_blocked(a, b, out, kc=depth_for(len(b)))

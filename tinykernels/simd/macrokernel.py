@@ -9,7 +9,21 @@ from tinykernels.jit import kernel
 from tinykernels.simd.microkernel import ukernel
 from tinykernels.simd.vec import VL, in_python
 
-__all__ = ["macro_kernel", "multiply_panels", "tiles_called"]
+__all__ = ["KC", "MC", "NC", "depth_for", "macro_kernel", "multiply_panels", "tiles_called"]
+
+
+# 08_simd: MC, KC, NC
+# Rows of A, inner size and columns of B that are packed at a time.
+MC, KC, NC = (264, 512, 4096) if VL == 16 else (132, 384, 4096)
+
+
+def depth_for(k):
+    """An inner size near KC, so that all blocks of k are of one depth.
+
+    >>> depth_for(KC + 2) == KC + 2
+    True
+    """
+    return max(1, -(-k // max(1, round(k / KC))))
 
 
 # 08_simd: macro_kernel

@@ -11,7 +11,16 @@ from tinykernels.simd.packing import flat_rows
 from tinykernels.simd.vec import compiles
 from tinykernels.vectorized import check_out
 
-__all__ = ["FLOAT", "begin", "compiled_once", "finish", "floats_of", "reachable"]
+__all__ = [
+    "FLOAT",
+    "FLOATS",
+    "MATRIX",
+    "begin",
+    "compiled_once",
+    "finish",
+    "floats_of",
+    "reachable",
+]
 
 
 # 08_simd: FLOAT, begin, finish
@@ -43,10 +52,9 @@ def finish(out, c):
     return out
 
 
-# 08_simd: reachable, floats_of, compiled_once
-_READ = types.Array(types.float32, 2, "A", readonly=True)  # "A": any strides
+MATRIX = types.Array(types.float32, 2, "A", readonly=True)  # "A": any strides
 _WRITTEN = types.Array(types.float32, 2, "A")
-_FLAT = types.Array(types.float32, 1, "C")
+FLOATS = types.Array(types.float32, 1, "C")
 
 
 def reachable(x):
@@ -69,7 +77,7 @@ def floats_of(x):
 def _(x):
     def emit(context, builder, signature, args):
         source = context.make_array(signature.args[0])(context, builder, args[0])
-        flat = context.make_array(_FLAT)(context, builder)
+        flat = context.make_array(FLOATS)(context, builder)
         rows, columns = cgutils.unpack_tuple(builder, source.shape, 2)
         row, four = cgutils.unpack_tuple(builder, source.strides, 2)[0], source.itemsize
         before_the_last = builder.sdiv(builder.mul(builder.sub(rows, rows.type(1)), row), four)
@@ -78,15 +86,20 @@ def _(x):
         populate_array(flat, source.data, shape, [four], four, None)
         return flat._getvalue()
 
-    return _FLAT(x), emit
+    return FLOATS(x), emit
 
 
-def compiled_once(product):
-    """Decorator over @kernel: product(a, b, c, row, rows) compiled for all matrices a, b, c.
+def compiled_once(*others):
+    """Decorator over @kernel: product(a, c, *others) compiled for all matrices a and c.
 
+    others : the Numba types of the other arguments; MATRIX for any matrix that is only read
     Numba would compile it anew for each layout, and for read-only arrays, when they come.
     """
-    if hasattr(product, "compile"):  # in plain Python it is no kernel
-        product.compile(types.void(_READ, _READ, _WRITTEN, types.intp, types.intp))
-        product.disable_compile()  # from now on, arguments are converted to that form
-    return product
+
+    def decorate(product):
+        if hasattr(product, "compile"):  # in plain Python it is no kernel
+            product.compile(types.void(MATRIX, _WRITTEN, *others))
+            product.disable_compile()  # from now on, arguments are converted to that form
+        return product
+
+    return decorate

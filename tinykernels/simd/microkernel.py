@@ -198,9 +198,8 @@ def ukernel_source(mr, nv, registers=REGISTERS):
 @functools.cache
 def ukernel(mr, nv):
     """The compiled microkernel for a tile of mr rows and nv vectors."""
-    text = ukernel_source(mr, nv)
-    # Narrower vectors are more loads for the same work: none is left over for asking.
-    return compile_source(with_prefetch(text) if VL == 16 else text, "ukernel")
+    # Narrower vectors are more loads for the same work: none is left over for asking for rows.
+    return compile_source(with_prefetch(ukernel_source(mr, nv), rows=VL == 16), "ukernel")
 
 
 def multiply_tile(mr, nv, pa, pb, out, row=0, column=0, times=1, plain=False):

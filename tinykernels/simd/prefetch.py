@@ -38,16 +38,19 @@ def _(x, i):
     return types.void(x, types.intp), emit
 
 
-def with_prefetch(text):
-    """A microkernel's text in which each vector of pb is asked for AHEAD rows before its turn.
+def with_prefetch(text, rows=True):
+    """A microkernel's text in which the tile of C is asked for before all else.
 
-    The tile of C is asked for before all else. What is written otherwise stays as it is.
+    rows : whether each vector of pb is asked for, too, AHEAD rows before its turn
+    What is written otherwise stays as it is.
 
     >>> print(with_prefetch("        b0 = vload(pb, ldb * p)"))
             vprefetch(pb, ldb * p + 32 * ldb)
             b0 = vload(pb, ldb * p)
     """
     load = re.compile(r"^( +)(\w+ = vload\(pb, (.*\bldb\b.*)\))$", re.MULTILINE)
-    first, *others = load.sub(rf"\1vprefetch(pb, \3 + {AHEAD} * ldb)\n\1\2", text).split("\n")
+    if rows:
+        text = load.sub(rf"\1vprefetch(pb, \3 + {AHEAD} * ldb)\n\1\2", text)
+    first, *others = text.split("\n")
     places = re.findall(r"vload\(c, ((?:ic|ldc|[\d+* ])+)\)", text)
     return "\n".join([first, *(f"    vprefetch(c, {place})" for place in places), *others])
