@@ -1437,7 +1437,8 @@ def pack_a(a, mr, plain=False):
 
 
 # %% nbgrader={"grade": true, "grade_id": "pack-test", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
-sizes = ((17, 2 * VL, VL), (2, 7, 3), (5, 2 * VL + 1, VL), (3, VL + 1, VL + 1), (2 * VL + 3, 19, 8))
+# The first has columns that turn_columns takes on no CPU: every mistake shows as wrong values.
+sizes = ((2, 7, 3), (17, 2 * VL, VL), (5, 2 * VL + 1, VL), (3, VL + 1, VL + 1), (2 * VL + 3, 19, 8))
 for plain, (k, n, width) in product((True, False), sizes):
     b = ramp(k, n)
     want = panels_spec(b, width)
@@ -2052,6 +2053,7 @@ mr, nr = TILE[0], TILE[1] * VL
 shapes = ((2, 0, 3), (1, 1, 1), (20, 7, 40), (33, 50, 70), (0, 3, 2))
 expect_raises(ValueError, gemm_blocked, ramp(4, 3), ramp(3, 5), mc=0, hint="check_count looks")
 expect_raises(ValueError, gemm_blocked, ramp(4, 3), ramp(4, 3), hint="begin looks at the shapes")
+# 15 rows and 44 columns are whole tiles on no CPU: 6 or 8 rows; 8, 16 or 32 columns.
 for multiply in (blocked_in_python, gemm_blocked):
     for m, k, n in shapes:
         a, b = ramp(m, k), ramp(k, n, seed=1)
@@ -2066,10 +2068,10 @@ for multiply in (blocked_in_python, gemm_blocked):
             ),
         }
         try:
-            got = expect_unchanged(multiply, a, b, mc=16, kc=20, nc=48)
+            got = expect_unchanged(multiply, a, b, mc=15, kc=20, nc=44)
         except IndexError as error:
             raise CheckFailed(
-                f"gemm_blocked  a ({m}, {k}), b ({k}, {n}), mc=16, kc=20, nc=48: {error}\n"
+                f"gemm_blocked  a ({m}, {k}), b ({k}, {n}), mc=15, kc=20, nc=44: {error}\n"
                 "  likely    a block at the edge reaches beyond the end: it is no whole mc x nc\n"
                 "  try       tell the macrokernel the true rows and columns of its block of C"
             ) from None
@@ -2114,7 +2116,8 @@ for plain, sizes, kc in ((True, small, 5), (False, large, 13)):
         a = draw.integers(-8, 9, (m, k)).astype(np.float32)
         b = draw.integers(-8, 9, (k, n)).astype(np.float32)
         want = product_spec(a, b).astype(np.float32)
-        for blocks in ({}, dict(mc=13, kc=kc, nc=33), dict(mc=10**9, kc=4 * kc, nc=10**9)):
+        # 10 rows are whole tiles on no CPU.
+        for blocks in ({}, dict(mc=10, kc=kc, nc=33), dict(mc=10**9, kc=4 * kc, nc=10**9)):
             got = expect_fresh(multiply, a, b, **blocks)
             expect_equal(got, want, hint=f"blocks {blocks}: small whole numbers come out exactly")
     got = multiply(a, b, mc=1, nc=1)
@@ -2357,6 +2360,17 @@ def skinny_in_python(a, b):
     return in_python(gemm_skinny)(a, b)
 
 
+def tiles_reading(a, b):
+    """(how many tiles of gemm_skinny read B where it lies, how many a copy of it)."""
+    in_place = []
+
+    def noting(mr, nv):
+        return lambda pa, columns, *others: in_place.append(np.shares_memory(columns, b))
+
+    in_python(gemm_skinny, ukernel=noting)(a, b)
+    return in_place.count(True), in_place.count(False)
+
+
 def tiles_in_place(mr, nv, panels, n, c):
     """([(column of B where it reads, panel of A) for each tile in turn], c) of in_place_kernel.
 
@@ -2539,6 +2553,10 @@ except IndexError as error:
         "  try       first see to the test above: it names the columns that are wrong"
     ) from None
 expect_close(slowly, want, hint="first see to the test above", inner=2)
+in_place, elsewhere = expect_unchanged(tiles_reading, a, b)
+hint = "B is read where it lies, not copied: each tile is given a part of b itself"
+expect_equal(elsewhere, 0, hint=hint)
+expect_equal(in_place > 0, True, hint=hint)
 points(
     speed(
         gemm_skinny,

@@ -4,6 +4,8 @@ import doctest
 import inspect
 import itertools
 import os
+import platform
+import re
 import subprocess
 import sys
 import warnings
@@ -313,6 +315,34 @@ def test_on_this_cpu(part):
 
 AVX2 = "+sse2,+ssse3,+sse4.1,+sse4.2,+avx,+avx2,+fma"
 AVX512 = f"{AVX2},+avx512f,+avx512bw,+avx512vl,+avx512dq"
+# The width is that of AVX-512; LLVM takes it back, and two registers of AVX2 for a vector.
+WIDE = f"{AVX2},+avx512f,-avx512f"
+STEP = """
+from numba import njit
+from tinykernels.simd import ints
+
+@njit("void(int32[::1], int32[::1])")
+def step(x, y):
+    ints.istore(y, 0, ints.vdp4(ints.iload(x, 0), ints.iload(x, 1), ints.iload(y, 0)))
+
+print(ints.DOT, *step.inspect_asm().values())
+"""
+
+
+def in_process_with(features, *command):
+    """What the command prints in a Python whose Numba compiles for a CPU with these features."""
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    lesser = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": features, "PYTHONPATH": path}
+    done = subprocess.run(
+        [sys.executable, *command],
+        env={**os.environ, **lesser},
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
 
 
 # LLVM decides what a CPU's vectors are compiled to, and is one for all Pythons.
@@ -322,24 +352,33 @@ AVX512 = f"{AVX2},+avx512f,+avx512bw,+avx512vl,+avx512dq"
     [
         pytest.param("", set(), "plain 4", id="generic"),
         pytest.param(AVX2, {"avx2", "fma"}, "pairs 8", id="avx2"),
+        pytest.param(WIDE, {"avx2", "fma"}, "plain 16", id="avx512's width"),
         pytest.param(AVX512, {"avx512bw"}, "pairs 16", id="avx512 without vnni"),
     ],
 )
 def test_on_a_lesser_cpu(features, needs, form):
     if not needs <= vec.cpu_features():
         pytest.skip(f"this CPU has no {needs}")
-    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    lesser = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": features, "PYTHONPATH": path}
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.tinykernels.quantized_battery"],
-        env={**os.environ, **lesser},
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert done.stdout.strip() == form
+    printed = in_process_with(features, "-m", "tests.tinykernels.quantized_battery")
+    assert printed.strip() == form
+
+
+# Compiled, not run: so a CPU that has none of them can look as well.
+@pytest.mark.newest
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="instructions of x86")
+@pytest.mark.parametrize(
+    ("features", "form", "instruction"),
+    [
+        pytest.param(AVX2, "pairs", r"vpmaddwd\s.*%ymm", id="avx2"),
+        pytest.param(f"{AVX2},+avxvnni", "vnni", r"vpdpbusd\s.*%ymm", id="avx-vnni"),
+        pytest.param(AVX512, "pairs", r"vpmaddwd\s.*%zmm", id="avx512"),
+        pytest.param(f"{AVX512},+avx512vnni", "vnni", r"vpdpbusd\s.*%zmm", id="avx512-vnni"),
+    ],
+)
+def test_a_form_is_the_instruction_that_it_is_named_for(features, form, instruction):
+    found, _, assembly = in_process_with(features, "-c", STEP).partition(" ")
+    assert found == form
+    assert re.search(instruction, assembly)
 
 
 def test_a_lane_adds_up_the_extremes():

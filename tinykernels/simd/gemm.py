@@ -39,6 +39,7 @@ __all__ = [
     "skinny_in_python",
     "skinny_kernel",
     "tiles_in_place",
+    "tiles_reading",
 ]
 
 
@@ -135,6 +136,17 @@ def gemm_skinny(a, b, out=None):
 def skinny_in_python(a, b):
     """gemm_skinny in plain Python."""
     return in_python(gemm_skinny)(a, b)
+
+
+def tiles_reading(a, b):
+    """(how many tiles of gemm_skinny read B where it lies, how many a copy of it)."""
+    in_place = []
+
+    def noting(mr, nv):
+        return lambda pa, columns, *others: in_place.append(np.shares_memory(columns, b))
+
+    in_python(gemm_skinny, ukernel=noting)(a, b)
+    return in_place.count(True), in_place.count(False)
 
 
 def tiles_in_place(mr, nv, panels, n, c):

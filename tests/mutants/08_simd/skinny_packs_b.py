@@ -6,7 +6,7 @@ PHRASE = "B is read where it lies"
 SOURCE = """\
 @functools.cache
 def in_place_kernel(mr, nv):
-    tile, nr = (ukernel(mr, nv), nv * VL)
+    tile, narrow, nr = (ukernel(mr, nv), ukernel(mr, 1), nv * VL)
 
     @kernel
     def tiles(pa, b, ldb, c, ic, ldc, n):
@@ -19,30 +19,68 @@ def in_place_kernel(mr, nv):
                 for t in range(first, min(first + strip, number)):
                     j, width = (begins[t], begins[t + 1] - begins[t])
                     place = ic + q * mr * ldc + j
-                    target, start, ld, at = (c, place, ldc, j)
-                    if width < nr:
-                        edge[:] = np.float32(0)
-                        target, start, ld, at = (edge, 0, nr, min(j, n - nr))
-                    tile(pa[q], b[at:], ldb, k, target, start, ld)
-                    if width < nr:
-                        for r in range(mr):
-                            for s in range(width):
-                                c[place + r * ldc + s] += edge[r * nr + j - at + s]
+                    if width == nr:
+                        tile(pa[q], b[j:], ldb, k, c, place, ldc)
+                        continue
+                    edge[:] = np.float32(0)
+                    ld = VL if width <= VL else nr
+                    at = min(j, n - ld)
+                    if ld < nr:
+                        narrow(pa[q], b[at:], ldb, k, edge, 0, ld)
+                    else:
+                        tile(pa[q], b[at:], ldb, k, edge, 0, ld)
+                    for r in range(mr):
+                        for s in range(width):
+                            c[place + r * ldc + s] += edge[r * ld + j - at + s]
     return tiles
+
+@functools.cache
+def skinny_kernel(mr, nv):
+    tiles = in_place_kernel(mr, nv)
+
+    @compiled_once(MATRIX, types.intp, types.intp)
+    @kernel
+    def add_product(a, c, b, row, rows):
+        k, n = b.shape
+        lda, ldb, ldc = (a.strides[0] // 4, b.strides[0] // 4, c.strides[0] // 4)
+        pa = np.empty((rows // mr, k, mr), np.float32)
+        panels_from_columns(floats_of(a)[row * lda:], lda, rows, pa)
+        tiles(pa, floats_of(b), ldb, floats_of(c), row * ldc, ldc, n)
+    return add_product
 
 def gemm_skinny(a, b, out=None):
     m, _, n, out, c = begin(a, b, out)
     if n:
         return gemm_blocked(a, b, out)
-    lines, ldb = flat_rows(b) or flat_rows(np.array(b, order='C'))
-    lines, (memory, ldc) = (read_only(lines), flat_rows(c))
+    a, b, memory = (reachable(a), reachable(b), np.asarray(c))
     for row, rows, mr, nv in row_parts(m, tile_for):
-        pa = pack_a(a[row:row + rows], mr)
-        in_place_kernel(mr, nv)(pa, lines, ldb, memory, row * ldc, ldc, n)
+        skinny_kernel(mr, nv)(a, memory, b, row, rows)
     return finish(out, c)
 
 def skinny_in_python(a, b):
     return in_python(gemm_skinny)(a, b)
+
+def tiles_reading(a, b):
+    in_place = []
+
+    def noting(mr, nv):
+        return lambda pa, columns, *others: in_place.append(np.shares_memory(columns, b))
+    in_python(gemm_skinny, ukernel=noting)(a, b)
+    return (in_place.count(True), in_place.count(False))
+
+def tiles_in_place(mr, nv, panels, n, c):
+    pa, memory, seen = (np.zeros((panels, 1, mr), np.float32), aligned_empty((n + 4,)), [])
+    b = memory[4:]
+
+    def noting(mr, nv):
+
+        def tile(panel, columns, *others):
+            places = (panel.ctypes.data - pa.ctypes.data, columns.ctypes.data - b.ctypes.data)
+            seen.append((places[1] // 4, places[0] // pa[0].nbytes))
+        return tile
+    tiles = in_python(in_place_kernel, ukernel=noting, STAY=2 * nv * VL)(mr, nv)
+    tiles(pa, b, n, c.reshape(-1), 0, n, n)
+    return (seen, c)
 
 class PackedMatrix:
     ndim, dtype = (2, FLOAT)
@@ -73,18 +111,4 @@ def gemm(a, b, out=None):
     if few and b.strides[1] == b.itemsize:
         return gemm_skinny(a, b, out)
     return gemm_blocked(a, b, out, kc=depth_for(len(b)))
-
-def tiles_in_place(mr, nv, panels, n, c):
-    pa, memory, seen = (np.zeros((panels, 1, mr), np.float32), aligned_empty((n + 4,)), [])
-    b = memory[4:]
-
-    def noting(mr, nv):
-
-        def tile(panel, columns, *others):
-            places = (panel.ctypes.data - pa.ctypes.data, columns.ctypes.data - b.ctypes.data)
-            seen.append((places[1] // 4, places[0] // pa[0].nbytes))
-        return tile
-    tiles = in_python(in_place_kernel, ukernel=noting, STAY=2 * nv * VL)(mr, nv)
-    tiles(pa, b, n, c.reshape(-1), 0, n, n)
-    return (seen, c)
 """
