@@ -24,7 +24,7 @@
 | hours | 6 |
 | difficulty | 5 of 5 |
 | needs | 05_blocking, 07_numba |
-| code goes to | `tinykernels/simd/` (vec, microkernel, packing, macrokernel, matrices, gemm) |
+| code goes to | `tinykernels/simd/` (vec, microkernel, packing, macrokernel, matrices, blocked, gemm) |
 | points | 44 by tests, 6 by hand |
 
 After this module you can
@@ -2230,7 +2230,9 @@ You write `in_place_kernel`; `gemm_skinny`, which calls it, `PackedMatrix` and `
 
 # %%
 #| export
-IN_PLACE_ROWS = 8 * VL  # of A; for so many a B of more than STAY floats is not packed
+# Rows of A for which a B of more than STAY floats is not packed. With narrower vectors they are few:
+# rows of B are not asked for ahead there, and those that lie a power of two apart come from far.
+IN_PLACE_ROWS = 128 if VL == 16 else 8
 
 
 # %%
@@ -2771,7 +2773,7 @@ Your answers here are read by a person. Three to six sentences each; numbers fro
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "reflect-3", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 """
-**3. What would change on a CPU with half the vector width and half the registers, and what would not?** Go through your four files.
+**3. What would change on a CPU with half the vector width and half the registers, and what would not?** Go through the files of your package.
 
 ### BEGIN SOLUTION
 1 point: what changes: VL and REGISTERS, therefore the largest tile (6 x 2 vectors take 15 of 16 registers), nr = nv * VL and with it the width of the panels; the peak is half.

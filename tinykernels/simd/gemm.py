@@ -44,7 +44,9 @@ __all__ = [
 
 
 # 08_simd: IN_PLACE_ROWS
-IN_PLACE_ROWS = 8 * VL  # of A; for so many a B of more than STAY floats is not packed
+# Rows of A for which a B of more than STAY floats is not packed. With narrower vectors they are few:
+# rows of B are not asked for ahead there, and those that lie a power of two apart come from far.
+IN_PLACE_ROWS = 128 if VL == 16 else 8
 
 
 # 08_simd: gemm_skinny
