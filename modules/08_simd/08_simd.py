@@ -64,7 +64,7 @@ A vector register holds `VL` floats: 16 with AVX-512, 8 with AVX2, 4 elsewhere. 
 | `vfma(u, v, w)` | `u * v + w`, lane by lane, one instruction |
 | `vstore(x, i, v)` | writes `v` over the `VL` floats of `x` from its `i`-th on |
 
-Vectors have no `*`, no `+` and no other operator, and a number is no vector until `vsplat` has made one of it.
+Vectors have no `*`, no `+` and no other operator, no index and no loop over their floats; functions of NumPy and lists do not take them. A number is no vector until `vsplat` has made one of it. A kernel that tries is told in one line what to write.
 
 `x` is a contiguous float32 array with any number of axes, and `i` counts its floats in the order in which they lie in memory: `i = 0` is the first. **In a compiled kernel nobody looks whether `i` is inside the array.** Like in C, a load behind the end reads what is there, and a store behind the end destroys it. In plain Python somebody does: `axpy_vec.py_func(...)` runs your kernel line by line, as in 07, with arrays of `VL` floats as vectors, and a vector that reaches over the end is an `IndexError`. `in_python(f)` gives you a function `f` with none of the kernels in it compiled. The tests run your kernels that way first; do the same when something is odd.
 
@@ -73,6 +73,123 @@ Two numbers of your CPU come with them: `VL`, and `REGISTERS`, how many vector r
 
 # %% jupyter={"source_hidden": true}
 #| default_exp simd.gemm
+#| export simd.refused
+"""What a vector is not, in one line each, for compiled kernels and for plain Python.
+
+Numba would answer v[0] or np.sqrt(v) with a page: every form of the function that it knows, and why
+none fits. So the functions that somebody may try get one form more here, which raises the line.
+"""
+
+import math
+import operator
+from types import BuiltinFunctionType
+
+import numpy as np
+from numba import types
+from numba.core.ir import Print
+from numba.core.rewrites import Rewrite, register_rewrite
+from numba.core.typing.templates import AttributeTemplate, infer_getattr
+from numba.extending import box, overload
+
+NO_ARITHMETIC = (
+    "vectors have no operators, and math and NumPy do not know them: "
+    "write vadd(u, v), vfma(u, v, w), vsplat(f)"
+)
+NO_ARRAY = "a vector is neither a number nor an array: vstore(x, i, v) writes its floats into one"
+NO_LIST = "a list or an array cannot hold vectors: give each a name of its own"
+NO_PRINT = "a compiled kernel cannot print a vector: its py_func, plain Python, can"
+ONE_KIND = "a name holds a vector or something else, not both: a sum of vectors begins with vzero()"
+
+
+class Register(types.IterableType):
+    """A Numba type whose values are vectors; this one form refuses loops, lists and unpacking."""
+
+    @property
+    def iterator_type(self):
+        raise TypeError(NO_ARRAY)
+
+    def unify(self, context, other):
+        """Asked where a name, or the elements of a list, would be of this type and another one."""
+        raise TypeError(ONE_KIND)
+
+
+def _refusal(line):
+    """A function that raises the line where an argument is a vector, or the type of one."""
+
+    def refuse(*found, **options):
+        if any(isinstance(one, Lanes | Register) for one in found):
+            raise TypeError(line)
+
+    return refuse
+
+
+_arithmetic, _array = _refusal(NO_ARITHMETIC), _refusal(NO_ARRAY)
+
+
+class Lanes(np.ndarray):
+    """A vector in plain Python: an array of floats, to which the same is refused."""
+
+    __array_ufunc__ = __array_function__ = _arithmetic
+    __getitem__ = __setitem__ = __delitem__ = __iter__ = __len__ = _array
+    __bool__ = __float__ = __int__ = __index__ = __round__ = _array
+
+    def __str__(self):
+        return str(np.asarray(self))
+
+
+def _functions(space, kind=BuiltinFunctionType):
+    return {value for value in vars(space).values() if isinstance(value, kind)}
+
+
+_REDUCTIONS = "sum prod mean min max argmin argmax any all cumsum sort dot vdot inner outer"
+_OTHERS = "where clip round array asarray copy zeros_like ones_like empty_like full_like"
+_OF_NUMPY = {getattr(np, name) for name in f"{_REDUCTIONS} {_OTHERS}".split()} | {np.linalg.norm}
+_ARITHMETIC = _functions(operator) | _functions(math) | _functions(np, np.ufunc) | _OF_NUMPY
+_ARITHMETIC |= {abs, min, max, sum, pow, round, divmod}
+_NUMBERS_AND_ARRAYS = {operator.getitem, operator.setitem, operator.delitem, operator.truth}
+_NUMBERS_AND_ARRAYS |= {operator.not_, len, float, int, complex, range}
+
+for _one in _ARITHMETIC | _NUMBERS_AND_ARRAYS:
+    overload(_one)(_array if _one in _NUMBERS_AND_ARRAYS else _arithmetic)
+
+
+@infer_getattr
+class _NoAttributes(AttributeTemplate):
+    """What Numba asks for v.sum, v.shape and any other attribute."""
+
+    key = Register
+
+    def generic_resolve(self, value, name):
+        raise TypeError(NO_ARRAY)
+
+
+@box(Register)
+def _(kind, value, compiler):
+    """What Numba writes into a kernel that returns a vector: it is raised where Python calls it."""
+    compiler.pyapi.err_set_string("PyExc_TypeError", NO_ARRAY)
+    return compiler.pyapi.get_null_object()
+
+
+@register_rewrite("after-inference")
+class _NoContainers(Rewrite):
+    """A look at a kernel all of whose types are known.
+
+    The memory of a list begins where it will; a vector is stored there as if at a multiple of its
+    size, and the process dies.
+    """
+
+    def match(self, kernel, block, typemap, calls):
+        for one in typemap.values():
+            parts = [getattr(one, name, None) for name in ("dtype", "item_type", "value_type")]
+            if not isinstance(one, types.BaseTuple) and any(isinstance(p, Register) for p in parts):
+                raise TypeError(NO_LIST)
+        for inst in block.find_insts(Print):
+            if any(isinstance(typemap[one.name], Register) for one in inst.args):
+                raise TypeError(NO_PRINT)
+        return False
+
+
+# %% jupyter={"source_hidden": true}
 #| export simd.vec
 """Vector registers for Numba: a type that holds VL floats, and what can be done with them.
 
@@ -92,9 +209,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils, config
-from numba.core.errors import TypingError
-from numba.core.utils import OPERATORS_TO_BUILTINS
-from numba.extending import lower_builtin, models, overload, register_model, type_callable
+from numba.extending import lower_builtin, models, register_model, type_callable
 
 from tinykernels.jit import kernel
 
@@ -127,7 +242,7 @@ VL, REGISTERS = vector_unit(cpu_features())
 _FLOATS = ir.VectorType(ir.FloatType(), VL)
 
 
-class Vec(types.Type):
+class Vec(Register):
     """The Numba type of a vector register."""
 
     def __init__(self):
@@ -152,6 +267,8 @@ def compiles(function):
     """
 
     def register(define):
+        define.__qualname__ = function.__name__  # for Python's word on a missing argument
+
         def types_of(*arguments):
             signature, emit = define(*arguments)
             lower_builtin(function, *signature.args)(emit)
@@ -174,10 +291,12 @@ def _part(x, i, number):
     return floats[i : i + number]
 
 
-def _check_array(x):
-    """TypingError unless a kernel may address the floats of x one after the other."""
+def _check_place(x, i):
+    """TypeError unless a kernel may address the floats of x one after the other, from the i-th."""
     if not (isinstance(x, types.Array) and x.dtype == types.float32 and x.layout == "C"):
-        raise TypingError(f"vectors are loaded from contiguous float32 arrays, not from {x}")
+        raise TypeError(f"vectors are loaded from contiguous float32 arrays, not from {x}")
+    if not isinstance(i, types.Integer):
+        raise TypeError(f"a place in an array is a whole number, not {i}")
 
 
 def _address(context, builder, array_type, x, i, pointer=None):
@@ -192,22 +311,6 @@ def _in_all_lanes(builder, number):
     first = builder.insert_element(anything, number, ir.Constant(lane, 0))
     every_lane_from_0 = ir.Constant(ir.VectorType(lane, VL), None)
     return builder.shuffle_vector(first, anything, every_lane_from_0)
-
-
-def _refuse_operators(*found, **options):
-    """TypeError where one of them is a vector, or the type of one."""
-    if any(isinstance(one, Lanes | Vec) for one in found):
-        raise TypeError("vectors have no operators: write vadd(u, v), vfma(u, v, w), vsplat(f)")
-
-
-class Lanes(np.ndarray):
-    """A vector in plain Python: an array of VL floats, which has no operators there either."""
-
-    __array_ufunc__ = _refuse_operators
-
-
-for _one in (*OPERATORS_TO_BUILTINS, abs, min, max, sum, len):
-    overload(_one)(_refuse_operators)
 
 
 def _check_vectors(*found):
@@ -234,7 +337,7 @@ def vload(x, i):
 # Without align=4 a load or store would fault at what is no multiple of the register's width.
 @compiles(vload)
 def _(x, i):
-    _check_array(x)
+    _check_place(x, i)
 
     def emit(context, builder, signature, args):
         place = _address(context, builder, signature.args[0], *args, _FLOATS.as_pointer())
@@ -251,10 +354,10 @@ def vstore(x, i, v):
 
 @compiles(vstore)
 def _(x, i, v):
-    _check_array(x)
+    _check_place(x, i)
     _check_vectors(v)
     if not x.mutable:
-        raise TypingError("x is read-only")
+        raise TypeError("x is read-only")
 
     def emit(context, builder, signature, args):
         x, i, v = args
@@ -272,7 +375,7 @@ def vbcast(x, i):
 
 @compiles(vbcast)
 def _(x, i):
-    _check_array(x)
+    _check_place(x, i)
 
     def emit(context, builder, signature, args):
         number = builder.load(_address(context, builder, signature.args[0], *args))
@@ -281,13 +384,21 @@ def _(x, i):
     return _vec(x, types.intp), emit
 
 
+def _check_number(found):
+    if isinstance(found, np.ndarray | types.Array | Vec):
+        raise TypeError("vsplat makes a vector of one number")
+
+
 def vsplat(number):
     """A number in all VL lanes."""
+    _check_number(number)
     return np.full(VL, number, np.float32).view(Lanes)
 
 
 @compiles(vsplat)
 def _(number):
+    _check_number(number)
+
     def emit(context, builder, signature, args):
         return _in_all_lanes(builder, args[0])
 
