@@ -977,7 +977,7 @@ from matplotlib.patches import Rectangle
 
 figure, all_axes = plt.subplots(1, 3, figsize=(8, 2.6), layout="constrained")
 largest = (REGISTERS - 3) // 2
-for axes, mr in zip(all_axes, (6, largest, largest + 1)):
+for axes, mr in zip(all_axes, (4, largest, largest + 1)):
     kinds = [(BLUE, 2 * mr), (ORANGE, 2), (GREEN, 1)]
     colours = [colour for colour, number in kinds for _ in range(number)]
     for i in range(max(REGISTERS, len(colours))):
@@ -985,14 +985,14 @@ for axes, mr in zip(all_axes, (6, largest, largest + 1)):
         edge = RED if i >= REGISTERS else "gray"
         place = (i % 8, -(i // 8))
         axes.add_patch(Rectangle(place, 0.85, 0.85, fc=colour, ec=edge, lw=2 if edge == RED else 1))
-    axes.set(xlim=(-0.2, 8), ylim=(-4.3, 1.1), aspect="equal")
+    axes.set(xlim=(-0.2, 8), ylim=(-0.3 - REGISTERS // 8, 1.1), aspect="equal")
     axes.axis("off")
     axes.set_title(f"{mr} x 2: {len(colours)} of {REGISTERS}", fontsize=10)
 plt.show()
 
 # %% [markdown]
 """
-*Figure: the registers of your CPU as boxes, for a tile of 6 rows and 2 vectors, for the largest that fits, and for one row more. Blue: sums, orange: vectors of B, green: the broadcast; a red frame: there is no such register.*
+*Figure: the registers of your CPU as boxes, for a tile of 4 rows and 2 vectors, for the highest that fits, and for one row more. Blue: sums, orange: vectors of B, green: the broadcast; a red frame: there is no such register.*
 
 **Predict.** Which tile is the fastest? What does one row too many cost: nothing, a few per cent, or half? And twice as many rows as fit?
 """
@@ -1893,8 +1893,10 @@ axes.add_patch(Rectangle((3, 2.2), 2.4, 0.8, fc=BLUE, alpha=0.7))
 axes.add_patch(Rectangle((6.4, 2.2), 2.4, 1.2, fc="none", ec=ORANGE, lw=2))
 axes.add_patch(Rectangle((7.2, 2.5), 0.5, 0.2, fc=GREEN))
 for row, (name, size, kib, colour, level) in enumerate(parts):
-    cache = f"L{level} of {sizes[level]:,} KB" if level in sizes else f"L{level}"
-    axes.text(0, -0.5 - 0.55 * row, f"{name} ({size}): {kib:,} KB, lives in {cache}")
+    here = sizes.get(level)
+    cache = f"L{level}" + f" of {here:,} KB" * bool(here)
+    cache += ": too large for it" * (kib > (here or kib))
+    axes.text(0, -0.5 - 0.55 * row, f"{name} ({size}): {kib:,} KB, meant for {cache}")
     axes.add_patch(Rectangle((-0.45, -0.55 - 0.55 * row), 0.3, 0.3, fc=colour))
 axes.set(xlim=(-0.6, 9.4), ylim=(-2.1, 4.5), aspect="equal")
 axes.axis("off")
@@ -1902,7 +1904,7 @@ plt.show()
 
 # %% [markdown]
 """
-*Figure: the matrices A, B and C as frames. In A an orange block and in it a green panel, in B a blue block, in C the rows that they change and one tile. Below, the size of each in KB and the cache of your machine that it is meant to live in.*
+*Figure: the matrices A, B and C as frames. In A an orange block and in it a green panel, in B a blue block, in C the rows that they change and one tile. Below, the size of each in KB, and the cache of your machine that it is meant for.*
 
 Two given helpers do what every product needs around its loops: `begin` looks at the arguments and returns a cleared `c` whose rows lie together, `finish` brings it into the caller's `out`. `flat_rows(c)` gives the memory that the macrokernel wants, and how far its rows lie apart. (Of the caller's `out` it may be None: only the rows of `c` are sure to lie together.)
 
@@ -2149,7 +2151,7 @@ for n in (64, 256, 600):
 
 # %% [markdown]
 """
-The line below each table names the BLAS and its *core type*, which decides what you are measured against: on one and the same CPU an OpenBLAS with its AVX2 kernels is half as fast as with its AVX-512 kernels. For the smallest size the Python around the loops is what you see.
+The line below each table names the BLAS and its *core type*, which decides what you are measured against: on a CPU with AVX-512 an OpenBLAS with its AVX2 kernels can be half as fast as with those for AVX-512. For the smallest size the Python around the loops is what you see.
 """
 
 # %% [markdown]
@@ -2178,7 +2180,7 @@ The same trick is good for something else. A vector that lies in two cache lines
 
 `tile_for(rows)` says which tile is right for the rows that are left: for 5 there is a tile of 5, so that no row of zeros is computed. `row_parts(m, tile_for)` goes through m rows so.
 
-You write `in_place_kernel`; `gemm_skinny`, which calls it, `PackedMatrix` and `gemm` are given below it. Between them stands `skinny_kernel`: it packs A and runs your loops in one call of compiled code. For 4 rows the arithmetic takes less than a tenth of a millisecond, and a B of some MB that runs through the caches leaves nothing of Python's own code in them: each step of Python between two calls costs more than it does elsewhere. The matrices go into that call as they are, and `floats_of(b)` gives their memory there.
+You write `in_place_kernel`; `gemm_skinny`, which calls it, `PackedMatrix` and `gemm` are given below it. Between them stands `skinny_kernel`: it packs A and runs your loops in one call of compiled code. For 4 rows the arithmetic takes about a tenth of a millisecond, and a B of some MB that runs through the caches leaves nothing of Python's own code in them: each step of Python between two calls costs more than it does elsewhere. The matrices go into that call as they are, and `floats_of(b)` gives their memory there.
 
 **Predict.** For 4 x 576 times 576 x 1536: how many times as fast as `gemm_blocked`, which packs B first, is the product in place? And the one whose B was packed before?
 """
@@ -2754,7 +2756,7 @@ Your answers here are read by a person. Three to six sentences each; numbers fro
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "reflect-3", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 """
-**3. What would change on a CPU with half the vector width and half the registers, and what would not?** Go through your four files.
+**3. From a CPU with AVX-512 (16 floats in a register, 32 registers) to one with AVX2 (8 floats, 16 registers): what changes, and what does not?** Go through your four files.
 
 ### BEGIN SOLUTION
 1 point: what changes: VL and REGISTERS, therefore the largest tile (6 x 2 vectors take 15 of 16 registers), nr = nv * VL and with it the width of the panels; the peak is half.
