@@ -975,7 +975,7 @@ How large may the tile be? Its `mr * nv` sums, the `nv` vectors of B and one bro
 import matplotlib.pyplot as plt
 from matplotlib.patches import Rectangle
 
-figure, all_axes = plt.subplots(1, 3, figsize=(8, 2.6), layout="constrained")
+figure, all_axes = plt.subplots(1, 3, figsize=(8, 0.6 + REGISTERS / 16), layout="constrained")
 largest = (REGISTERS - 3) // 2
 for axes, mr in zip(all_axes, (4, largest, largest + 1)):
     kinds = [(BLUE, 2 * mr), (ORANGE, 2), (GREEN, 1)]
@@ -2774,7 +2774,7 @@ Your answers here are read by a person. Three to six sentences each; numbers fro
 - *Right, at a third of the speed.* The sums are an array, or C is loaded in the loop over p, or the tile needs many more registers than there are.
 - *Only the last 512 of the inner dimension.* The tile was stored instead of added.
 - *Everything is doubled at the edge.* `edge` was not cleared before the next tile.
-- *The first call takes a second.* It compiles. The clock of the tables begins after that.
+- *The first call takes seconds.* It compiles, in exercise 7 anew for each height of a tile. The clock of the tables begins after that.
 
 ## You are done when
 
