@@ -47,6 +47,13 @@ CELLS = {
     "assert without a message": "expect_close(1.0, 1.0)\nassert False",
     "the test's own mistake": "expect_close(1.0, [1.0])",
     "other error": "1 / 0",
+    "kernel": (
+        "from numba import njit\nfrom numba.extending import overload\ndef twice(x):\n    pass\n"
+        "@overload(twice)\ndef _(x):\n    raise TypeError('twice takes no number')\n"
+        "run = njit(lambda x: twice(x))"
+    ),
+    "kernel in a cell of one's own": "run(1)",
+    "whole traceback of the compiler": "%tb",
     "product": PRODUCT,
     "product tested": "a = np.eye(2)\nexpect_close(product(a, a), a)",
     "product rewritten": PRODUCT.replace("a.dot(b)", "a * b"),
@@ -228,6 +235,17 @@ def test_earlier_results_end_with_the_cell(outputs):
 
 def test_the_whole_traceback_is_still_there_for_who_asks(outputs):
     assert "Traceback (most recent call last)" in shown(outputs["whole traceback"])
+
+
+def test_steps_of_the_compiler_are_left_out(outputs):
+    pytest.importorskip("numba")
+    text, whole = (
+        shown(outputs[name])
+        for name in ("kernel in a cell of one's own", "whole traceback of the compiler")
+    )
+    assert "run(1)" in text and text.endswith("TypeError: twice takes no number")
+    assert "dispatcher.py" not in text and len(text.splitlines()) < 20
+    assert "dispatcher.py" in whole
 
 
 def test_without_ipython_importing_here_is_harmless(course):

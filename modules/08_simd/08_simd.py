@@ -64,7 +64,7 @@ A vector register holds `VL` floats: 16 with AVX-512, 8 with AVX2, 4 elsewhere. 
 | `vfma(u, v, w)` | `u * v + w`, lane by lane, one instruction |
 | `vstore(x, i, v)` | writes `v` over the `VL` floats of `x` from its `i`-th on |
 
-Vectors have no `*`, no `+` and no other operator, and a number is no vector until `vsplat` has made one of it.
+Vectors have no `*`, no `+` and no other operator, no index and no loop over their floats; functions of NumPy and lists do not take them. A number is no vector until `vsplat` has made one of it. A kernel that tries is told in one line what to write.
 
 `x` is a contiguous float32 array with any number of axes, and `i` counts its floats in the order in which they lie in memory: `i = 0` is the first. **In a compiled kernel nobody looks whether `i` is inside the array.** Like in C, a load behind the end reads what is there, and a store behind the end destroys it. In plain Python somebody does: `axpy_vec.py_func(...)` runs your kernel line by line, as in 07, with arrays of `VL` floats as vectors, and a vector that reaches over the end is an `IndexError`. `in_python(f)` gives you a function `f` with none of the kernels in it compiled. The tests run your kernels that way first; do the same when something is odd.
 
@@ -73,6 +73,123 @@ Two numbers of your CPU come with them: `VL`, and `REGISTERS`, how many vector r
 
 # %% jupyter={"source_hidden": true}
 #| default_exp simd.gemm
+#| export simd.refused
+"""What a vector is not, in one line each, for compiled kernels and for plain Python.
+
+Numba would answer v[0] or np.sqrt(v) with a page: every form of the function that it knows, and why
+none fits. So the functions that somebody may try get one form more here, which raises the line.
+"""
+
+import math
+import operator
+from types import BuiltinFunctionType
+
+import numpy as np
+from numba import types
+from numba.core.ir import Print
+from numba.core.rewrites import Rewrite, register_rewrite
+from numba.core.typing.templates import AttributeTemplate, infer_getattr
+from numba.extending import box, overload
+
+NO_ARITHMETIC = (
+    "vectors have no operators, and math and NumPy do not know them: "
+    "write vadd(u, v), vfma(u, v, w), vsplat(f)"
+)
+NO_ARRAY = "a vector is neither a number nor an array: vstore(x, i, v) writes its floats into one"
+NO_LIST = "a list or an array cannot hold vectors: give each a name of its own"
+NO_PRINT = "a compiled kernel cannot print a vector: its py_func, plain Python, can"
+ONE_KIND = "a name holds a vector or something else, not both: a sum of vectors begins with vzero()"
+
+
+class Register(types.IterableType):
+    """A Numba type whose values are vectors; this one form refuses loops, lists and unpacking."""
+
+    @property
+    def iterator_type(self):
+        raise TypeError(NO_ARRAY)
+
+    def unify(self, context, other):
+        """Asked where a name, or the elements of a list, would be of this type and another one."""
+        raise TypeError(ONE_KIND)
+
+
+def _refusal(line):
+    """A function that raises the line where an argument is a vector, or the type of one."""
+
+    def refuse(*found, **options):
+        if any(isinstance(one, Lanes | Register) for one in found):
+            raise TypeError(line)
+
+    return refuse
+
+
+_arithmetic, _array = _refusal(NO_ARITHMETIC), _refusal(NO_ARRAY)
+
+
+class Lanes(np.ndarray):
+    """A vector in plain Python: an array of floats, to which the same is refused."""
+
+    __array_ufunc__ = __array_function__ = _arithmetic
+    __getitem__ = __setitem__ = __delitem__ = __iter__ = __len__ = _array
+    __bool__ = __float__ = __int__ = __index__ = __round__ = _array
+
+    def __str__(self):
+        return str(np.asarray(self))
+
+
+def _functions(space, kind=BuiltinFunctionType):
+    return {value for value in vars(space).values() if isinstance(value, kind)}
+
+
+_REDUCTIONS = "sum prod mean min max argmin argmax any all cumsum sort dot vdot inner outer"
+_OTHERS = "where clip round array asarray copy zeros_like ones_like empty_like full_like"
+_OF_NUMPY = {getattr(np, name) for name in f"{_REDUCTIONS} {_OTHERS}".split()} | {np.linalg.norm}
+_ARITHMETIC = _functions(operator) | _functions(math) | _functions(np, np.ufunc) | _OF_NUMPY
+_ARITHMETIC |= {abs, min, max, sum, pow, round, divmod}
+_NUMBERS_AND_ARRAYS = {operator.getitem, operator.setitem, operator.delitem, operator.truth}
+_NUMBERS_AND_ARRAYS |= {operator.not_, len, float, int, complex, range}
+
+for _one in _ARITHMETIC | _NUMBERS_AND_ARRAYS:
+    overload(_one)(_array if _one in _NUMBERS_AND_ARRAYS else _arithmetic)
+
+
+@infer_getattr
+class _NoAttributes(AttributeTemplate):
+    """What Numba asks for v.sum, v.shape and any other attribute."""
+
+    key = Register
+
+    def generic_resolve(self, value, name):
+        raise TypeError(NO_ARRAY)
+
+
+@box(Register)
+def _(kind, value, compiler):
+    """What Numba writes into a kernel that returns a vector: it is raised where Python calls it."""
+    compiler.pyapi.err_set_string("PyExc_TypeError", NO_ARRAY)
+    return compiler.pyapi.get_null_object()
+
+
+@register_rewrite("after-inference")
+class _NoContainers(Rewrite):
+    """A look at a kernel all of whose types are known.
+
+    The memory of a list begins where it will; a vector is stored there as if at a multiple of its
+    size, and the process dies.
+    """
+
+    def match(self, kernel, block, typemap, calls):
+        for one in typemap.values():
+            parts = [getattr(one, name, None) for name in ("dtype", "item_type", "value_type")]
+            if not isinstance(one, types.BaseTuple) and any(isinstance(p, Register) for p in parts):
+                raise TypeError(NO_LIST)
+        for inst in block.find_insts(Print):
+            if any(isinstance(typemap[one.name], Register) for one in inst.args):
+                raise TypeError(NO_PRINT)
+        return False
+
+
+# %% jupyter={"source_hidden": true}
 #| export simd.vec
 """Vector registers for Numba: a type that holds VL floats, and what can be done with them.
 
@@ -92,9 +209,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils, config
-from numba.core.errors import TypingError
-from numba.core.utils import OPERATORS_TO_BUILTINS
-from numba.extending import lower_builtin, models, overload, register_model, type_callable
+from numba.extending import lower_builtin, models, register_model, type_callable
 
 from tinykernels.jit import kernel
 
@@ -127,7 +242,7 @@ VL, REGISTERS = vector_unit(cpu_features())
 _FLOATS = ir.VectorType(ir.FloatType(), VL)
 
 
-class Vec(types.Type):
+class Vec(Register):
     """The Numba type of a vector register."""
 
     def __init__(self):
@@ -152,6 +267,8 @@ def compiles(function):
     """
 
     def register(define):
+        define.__qualname__ = function.__name__  # for Python's word on a missing argument
+
         def types_of(*arguments):
             signature, emit = define(*arguments)
             lower_builtin(function, *signature.args)(emit)
@@ -174,10 +291,12 @@ def _part(x, i, number):
     return floats[i : i + number]
 
 
-def _check_array(x):
-    """TypingError unless a kernel may address the floats of x one after the other."""
+def _check_place(x, i):
+    """TypeError unless a kernel may address the floats of x one after the other, from the i-th."""
     if not (isinstance(x, types.Array) and x.dtype == types.float32 and x.layout == "C"):
-        raise TypingError(f"vectors are loaded from contiguous float32 arrays, not from {x}")
+        raise TypeError(f"vectors are loaded from contiguous float32 arrays, not from {x}")
+    if not isinstance(i, types.Integer):
+        raise TypeError(f"a place in an array is a whole number, not {i}")
 
 
 def _address(context, builder, array_type, x, i, pointer=None):
@@ -192,22 +311,6 @@ def _in_all_lanes(builder, number):
     first = builder.insert_element(anything, number, ir.Constant(lane, 0))
     every_lane_from_0 = ir.Constant(ir.VectorType(lane, VL), None)
     return builder.shuffle_vector(first, anything, every_lane_from_0)
-
-
-def _refuse_operators(*found, **options):
-    """TypeError where one of them is a vector, or the type of one."""
-    if any(isinstance(one, Lanes | Vec) for one in found):
-        raise TypeError("vectors have no operators: write vadd(u, v), vfma(u, v, w), vsplat(f)")
-
-
-class Lanes(np.ndarray):
-    """A vector in plain Python: an array of VL floats, which has no operators there either."""
-
-    __array_ufunc__ = _refuse_operators
-
-
-for _one in (*OPERATORS_TO_BUILTINS, abs, min, max, sum, len):
-    overload(_one)(_refuse_operators)
 
 
 def _check_vectors(*found):
@@ -234,7 +337,7 @@ def vload(x, i):
 # Without align=4 a load or store would fault at what is no multiple of the register's width.
 @compiles(vload)
 def _(x, i):
-    _check_array(x)
+    _check_place(x, i)
 
     def emit(context, builder, signature, args):
         place = _address(context, builder, signature.args[0], *args, _FLOATS.as_pointer())
@@ -251,10 +354,10 @@ def vstore(x, i, v):
 
 @compiles(vstore)
 def _(x, i, v):
-    _check_array(x)
+    _check_place(x, i)
     _check_vectors(v)
     if not x.mutable:
-        raise TypingError("x is read-only")
+        raise TypeError("x is read-only")
 
     def emit(context, builder, signature, args):
         x, i, v = args
@@ -272,7 +375,7 @@ def vbcast(x, i):
 
 @compiles(vbcast)
 def _(x, i):
-    _check_array(x)
+    _check_place(x, i)
 
     def emit(context, builder, signature, args):
         number = builder.load(_address(context, builder, signature.args[0], *args))
@@ -281,13 +384,21 @@ def _(x, i):
     return _vec(x, types.intp), emit
 
 
+def _check_number(found):
+    if isinstance(found, np.ndarray | types.Array | Vec):
+        raise TypeError("vsplat makes a vector of one number")
+
+
 def vsplat(number):
     """A number in all VL lanes."""
+    _check_number(number)
     return np.full(VL, number, np.float32).view(Lanes)
 
 
 @compiles(vsplat)
 def _(number):
+    _check_number(number)
+
     def emit(context, builder, signature, args):
         return _in_all_lanes(builder, args[0])
 
@@ -864,9 +975,9 @@ How large may the tile be? Its `mr * nv` sums, the `nv` vectors of B and one bro
 import matplotlib.pyplot as plt
 from matplotlib.patches import Rectangle
 
-figure, all_axes = plt.subplots(1, 3, figsize=(8, 2.6), layout="constrained")
+figure, all_axes = plt.subplots(1, 3, figsize=(8, 0.6 + REGISTERS / 16), layout="constrained")
 largest = (REGISTERS - 3) // 2
-for axes, mr in zip(all_axes, (6, largest, largest + 1)):
+for axes, mr in zip(all_axes, (4, largest, largest + 1)):
     kinds = [(BLUE, 2 * mr), (ORANGE, 2), (GREEN, 1)]
     colours = [colour for colour, number in kinds for _ in range(number)]
     for i in range(max(REGISTERS, len(colours))):
@@ -874,14 +985,14 @@ for axes, mr in zip(all_axes, (6, largest, largest + 1)):
         edge = RED if i >= REGISTERS else "gray"
         place = (i % 8, -(i // 8))
         axes.add_patch(Rectangle(place, 0.85, 0.85, fc=colour, ec=edge, lw=2 if edge == RED else 1))
-    axes.set(xlim=(-0.2, 8), ylim=(-4.3, 1.1), aspect="equal")
+    axes.set(xlim=(-0.2, 8), ylim=(-0.3 - REGISTERS // 8, 1.1), aspect="equal")
     axes.axis("off")
     axes.set_title(f"{mr} x 2: {len(colours)} of {REGISTERS}", fontsize=10)
 plt.show()
 
 # %% [markdown]
 """
-*Figure: the registers of your CPU as boxes, for a tile of 6 rows and 2 vectors, for the largest that fits, and for one row more. Blue: sums, orange: vectors of B, green: the broadcast; a red frame: there is no such register.*
+*Figure: the registers of your CPU as boxes, for a tile of 4 rows and 2 vectors, for the highest that fits, and for one row more. Blue: sums, orange: vectors of B, green: the broadcast; a red frame: there is no such register.*
 
 **Predict.** Which tile is the fastest? What does one row too many cost: nothing, a few per cent, or half? And twice as many rows as fit?
 """
@@ -1260,7 +1371,7 @@ def read_only(memory):
 
 def vzip_low(u, v):
     """u[0], v[0], u[1], v[1], ... from the first halves of two vectors."""
-    return np.stack((u, v), axis=1).reshape(-1)[:VL]
+    return np.array((u, v)).T.reshape(-1)[:VL]
 
 
 @compiles(vzip_low)
@@ -1270,7 +1381,7 @@ def _(u, v):
 
 def vzip_high(u, v):
     """The same from the second halves."""
-    return np.stack((u, v), axis=1).reshape(-1)[VL:]
+    return np.array((u, v)).T.reshape(-1)[VL:]
 
 
 @compiles(vzip_high)
@@ -1785,8 +1896,10 @@ axes.add_patch(Rectangle((3, 2.2), 2.4, 0.8, fc=BLUE, alpha=0.7))
 axes.add_patch(Rectangle((6.4, 2.2), 2.4, 1.2, fc="none", ec=ORANGE, lw=2))
 axes.add_patch(Rectangle((7.2, 2.5), 0.5, 0.2, fc=GREEN))
 for row, (name, size, kib, colour, level) in enumerate(parts):
-    cache = f"L{level} of {sizes[level]:,} KB" if level in sizes else f"L{level}"
-    axes.text(0, -0.5 - 0.55 * row, f"{name} ({size}): {kib:,} KB, lives in {cache}")
+    here = sizes.get(level)
+    cache = f"L{level}" + f" of {here:,} KB" * bool(here)
+    cache += ": too large for it" * (kib > (here or kib))
+    axes.text(0, -0.5 - 0.55 * row, f"{name} ({size}): {kib:,} KB, meant for {cache}")
     axes.add_patch(Rectangle((-0.45, -0.55 - 0.55 * row), 0.3, 0.3, fc=colour))
 axes.set(xlim=(-0.6, 9.4), ylim=(-2.1, 4.5), aspect="equal")
 axes.axis("off")
@@ -1794,7 +1907,7 @@ plt.show()
 
 # %% [markdown]
 """
-*Figure: the matrices A, B and C as frames. In A an orange block and in it a green panel, in B a blue block, in C the rows that they change and one tile. Below, the size of each in KB and the cache of your machine that it is meant to live in.*
+*Figure: the matrices A, B and C as frames. In A an orange block and in it a green panel, in B a blue block, in C the rows that they change and one tile. Below, the size of each in KB, and the cache of your machine that it is meant for.*
 
 Two given helpers do what every product needs around its loops: `begin` looks at the arguments and returns a cleared `c` whose rows lie together, `finish` brings it into the caller's `out`. `flat_rows(c)` gives the memory that the macrokernel wants, and how far its rows lie apart. (Of the caller's `out` it may be None: only the rows of `c` are sure to lie together.)
 
@@ -2193,7 +2306,7 @@ for n in (64, 256, 600):
 """
 `gemm_wide` is given below your function, and `gemm` will use it: the same five loops, compiled, so that a whole product is one call from Python. What lies between its rows and yours is Python between compiled calls. It also chooses which loop is the outer one: of the smaller of A and B all is packed first, the other one comes in pieces of `mc` rows or `PART_OF_B` columns, which take turns in one room and are used while they lie in the second cache. The blocks do not care who comes first.
 
-The line below each table names the BLAS and its *core type*, which decides what you are measured against: on one and the same CPU an OpenBLAS with its AVX2 kernels is half as fast as with its AVX-512 kernels.
+The line below each table names the BLAS and its *core type*, which decides what you are measured against: on a CPU with AVX-512 an OpenBLAS with its AVX2 kernels can be half as fast as with those for AVX-512.
 """
 
 # %% [markdown]
@@ -2222,7 +2335,7 @@ The same trick is good for something else. A vector that lies in two cache lines
 
 `tile_for(rows)` says which tile is right for the rows that are left: for 5 there is a tile of 5, so that no row of zeros is computed. `row_parts(m, tile_for)` goes through m rows so.
 
-You write `in_place_kernel`; `gemm_skinny`, which calls it, `PackedMatrix` and `gemm` are given below it. Between them stands `skinny_kernel`: it packs A and runs your loops in one call of compiled code. For 4 rows the arithmetic takes less than a tenth of a millisecond, and a B of some MB that runs through the caches leaves nothing of Python's own code in them: each step of Python between two calls costs more than it does elsewhere. The matrices go into that call as they are, and `floats_of(b)` gives their memory there.
+You write `in_place_kernel`; `gemm_skinny`, which calls it, `PackedMatrix` and `gemm` are given below it. Between them stands `skinny_kernel`: it packs A and runs your loops in one call of compiled code. For 4 rows the arithmetic takes about a tenth of a millisecond, and a B of some MB that runs through the caches leaves nothing of Python's own code in them: each step of Python between two calls costs more than it does elsewhere. The matrices go into that call as they are, and `floats_of(b)` gives their memory there.
 
 **Predict.** For 4 x 576 times 576 x 1536: how many times as fast as `gemm_blocked`, which packs B first, is the product in place? And the one whose B was packed before?
 """
@@ -2230,8 +2343,8 @@ You write `in_place_kernel`; `gemm_skinny`, which calls it, `PackedMatrix` and `
 
 # %%
 #| export
-# Rows of A for which a B of more than STAY floats is not packed. With narrower vectors they are few:
-# rows of B are not asked for ahead there, and those that lie a power of two apart come from far.
+# Rows of A for which a B of more than STAY floats is not packed. They are few without AVX-512: rows
+# of B are not asked for ahead there, and those that lie a power of two apart come from far.
 IN_PLACE_ROWS = 128 if VL == 16 else 8
 
 
@@ -2773,7 +2886,7 @@ Your answers here are read by a person. Three to six sentences each; numbers fro
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "reflect-3", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 """
-**3. What would change on a CPU with half the vector width and half the registers, and what would not?** Go through the files of your package.
+**3. From a CPU with AVX-512 (16 floats in a register, 32 registers) to one with AVX2 (8 floats, 16 registers): what changes, and what does not?** Go through the files of your package.
 
 ### BEGIN SOLUTION
 1 point: what changes: VL and REGISTERS, therefore the largest tile (6 x 2 vectors take 15 of 16 registers), nr = nv * VL and with it the width of the panels; the peak is half.
@@ -2791,7 +2904,7 @@ Your answers here are read by a person. Three to six sentences each; numbers fro
 - *Right, at a third of the speed.* The sums are an array, or C is loaded in the loop over p, or the tile needs many more registers than there are.
 - *Only the last 512 of the inner dimension.* The tile was stored instead of added.
 - *Everything is doubled at the edge.* `edge` was not cleared before the next tile.
-- *The first call takes a second.* It compiles. The clock of the tables begins after that.
+- *The first call takes seconds.* It compiles, in exercise 7 anew for each height of a tile. The clock of the tables begins after that.
 
 ## You are done when
 

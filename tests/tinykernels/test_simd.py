@@ -188,56 +188,6 @@ def test_a_number_is_no_vector(wrong, way):
         way(wrong)(np.ones(vec.VL, np.float32), np.float32(2))
 
 
-def number_times_vector(x, factor):
-    vec.vstore(x, 0, factor * vec.vload(x, 0))
-
-
-def vector_times_vector(x, factor):
-    vec.vstore(x, 0, vec.vsplat(factor) * vec.vload(x, 0))
-
-
-def sum_in_place(x, factor):
-    total = vec.vzero()
-    total += vec.vload(x, 0)
-    vec.vstore(x, 0, total)
-
-
-def negative(x, factor):
-    vec.vstore(x, 0, -vec.vload(x, 0))
-
-
-def power(x, factor):
-    vec.vstore(x, 0, vec.vload(x, 0) ** 2)
-
-
-def magnitude(x, factor):
-    vec.vstore(x, 0, abs(vec.vload(x, 0)))
-
-
-def compared(x, factor):
-    if vec.vload(x, 0) < factor:
-        x[0] = factor
-
-
-WITH_OPERATORS = [
-    number_times_vector,
-    vector_times_vector,
-    sum_in_place,
-    negative,
-    power,
-    magnitude,
-    compared,
-]
-
-
-@pytest.mark.parametrize("wrong", WITH_OPERATORS)
-@pytest.mark.parametrize("way", [lambda f: f, kernel])
-def test_operators_of_vectors_are_refused_by_what_to_write(wrong, way):
-    message = r"^vectors have no operators: write vadd\(u, v\), vfma\(u, v, w\), vsplat\(f\)$"
-    with pytest.raises(TypeError, match=message):
-        way(wrong)(np.ones(vec.VL, np.float32), np.float32(2))
-
-
 def test_what_a_kernel_calls_can_be_noted():
     loads = []
     noted = vec.in_python(ukernel, vload=lambda x, i: loads.append(i) or vec.vzero())

@@ -90,7 +90,7 @@ def read_only(memory):
 
 def vzip_low(u, v):
     """u[0], v[0], u[1], v[1], ... from the first halves of two vectors."""
-    return np.stack((u, v), axis=1).reshape(-1)[:VL]
+    return np.array((u, v)).T.reshape(-1)[:VL]
 
 
 @compiles(vzip_low)
@@ -100,7 +100,7 @@ def _(u, v):
 
 def vzip_high(u, v):
     """The same from the second halves."""
-    return np.stack((u, v), axis=1).reshape(-1)[VL:]
+    return np.array((u, v)).T.reshape(-1)[VL:]
 
 
 @compiles(vzip_high)

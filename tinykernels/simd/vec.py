@@ -17,14 +17,13 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils, config
-from numba.core.errors import TypingError
-from numba.core.utils import OPERATORS_TO_BUILTINS
-from numba.extending import lower_builtin, models, overload, register_model, type_callable
+from numba.extending import lower_builtin, models, register_model, type_callable
+
+from tinykernels.simd.refused import Lanes, Register
 
 __all__ = [
     "REGISTERS",
     "VL",
-    "Lanes",
     "Vec",
     "compiles",
     "cpu_features",
@@ -69,7 +68,7 @@ VL, REGISTERS = vector_unit(cpu_features())
 _FLOATS = ir.VectorType(ir.FloatType(), VL)
 
 
-class Vec(types.Type):
+class Vec(Register):
     """The Numba type of a vector register."""
 
     def __init__(self):
@@ -94,6 +93,8 @@ def compiles(function):
     """
 
     def register(define):
+        define.__qualname__ = function.__name__  # for Python's word on a missing argument
+
         def types_of(*arguments):
             signature, emit = define(*arguments)
             lower_builtin(function, *signature.args)(emit)
@@ -116,10 +117,12 @@ def _part(x, i, number):
     return floats[i : i + number]
 
 
-def _check_array(x):
-    """TypingError unless a kernel may address the floats of x one after the other."""
+def _check_place(x, i):
+    """TypeError unless a kernel may address the floats of x one after the other, from the i-th."""
     if not (isinstance(x, types.Array) and x.dtype == types.float32 and x.layout == "C"):
-        raise TypingError(f"vectors are loaded from contiguous float32 arrays, not from {x}")
+        raise TypeError(f"vectors are loaded from contiguous float32 arrays, not from {x}")
+    if not isinstance(i, types.Integer):
+        raise TypeError(f"a place in an array is a whole number, not {i}")
 
 
 def _address(context, builder, array_type, x, i, pointer=None):
@@ -134,22 +137,6 @@ def _in_all_lanes(builder, number):
     first = builder.insert_element(anything, number, ir.Constant(lane, 0))
     every_lane_from_0 = ir.Constant(ir.VectorType(lane, VL), None)
     return builder.shuffle_vector(first, anything, every_lane_from_0)
-
-
-def _refuse_operators(*found, **options):
-    """TypeError where one of them is a vector, or the type of one."""
-    if any(isinstance(one, Lanes | Vec) for one in found):
-        raise TypeError("vectors have no operators: write vadd(u, v), vfma(u, v, w), vsplat(f)")
-
-
-class Lanes(np.ndarray):
-    """A vector in plain Python: an array of VL floats, which has no operators there either."""
-
-    __array_ufunc__ = _refuse_operators
-
-
-for _one in (*OPERATORS_TO_BUILTINS, abs, min, max, sum, len):
-    overload(_one)(_refuse_operators)
 
 
 def _check_vectors(*found):
@@ -176,7 +163,7 @@ def vload(x, i):
 # Without align=4 a load or store would fault at what is no multiple of the register's width.
 @compiles(vload)
 def _(x, i):
-    _check_array(x)
+    _check_place(x, i)
 
     def emit(context, builder, signature, args):
         place = _address(context, builder, signature.args[0], *args, _FLOATS.as_pointer())
@@ -193,10 +180,10 @@ def vstore(x, i, v):
 
 @compiles(vstore)
 def _(x, i, v):
-    _check_array(x)
+    _check_place(x, i)
     _check_vectors(v)
     if not x.mutable:
-        raise TypingError("x is read-only")
+        raise TypeError("x is read-only")
 
     def emit(context, builder, signature, args):
         x, i, v = args
@@ -214,7 +201,7 @@ def vbcast(x, i):
 
 @compiles(vbcast)
 def _(x, i):
-    _check_array(x)
+    _check_place(x, i)
 
     def emit(context, builder, signature, args):
         number = builder.load(_address(context, builder, signature.args[0], *args))
@@ -223,13 +210,21 @@ def _(x, i):
     return _vec(x, types.intp), emit
 
 
+def _check_number(found):
+    if isinstance(found, np.ndarray | types.Array | Vec):
+        raise TypeError("vsplat makes a vector of one number")
+
+
 def vsplat(number):
     """A number in all VL lanes."""
+    _check_number(number)
     return np.full(VL, number, np.float32).view(Lanes)
 
 
 @compiles(vsplat)
 def _(number):
+    _check_number(number)
+
     def emit(context, builder, signature, args):
         return _in_all_lanes(builder, args[0])
 

@@ -51,7 +51,8 @@ class Display:
         except Exception:  # a slip of ours must not hide the student's error
             message = None
         if message is None:
-            shell.showtraceback((etype, value, tb), tb_offset=tb_offset)
+            shell.showtraceback((etype, value, _without_compiler(tb)), tb_offset=tb_offset)
+            sys.last_traceback = tb
             return None
         # For %tb and %debug.
         sys.last_type, sys.last_value, sys.last_traceback = etype, value, tb
@@ -173,6 +174,19 @@ def _source(tb: TracebackType) -> str:
 
 def _line(tb: TracebackType) -> str:
     return linecache.getline(tb.tb_frame.f_code.co_filename, tb.tb_lineno).strip()
+
+
+def _without_compiler(tb: TracebackType | None) -> TracebackType | None:
+    """A traceback without the steps of Numba's compiler, of which there are a hundred."""
+    kept = []
+    while tb is not None:
+        if f"{os.sep}numba{os.sep}" not in tb.tb_frame.f_code.co_filename:
+            kept.append(tb)
+        tb = tb.tb_next
+    rest = None
+    for step in reversed(kept):
+        rest = TracebackType(rest, step.tb_frame, step.tb_lasti, step.tb_lineno)
+    return rest
 
 
 def _innermost(tb: TracebackType) -> TracebackType:
