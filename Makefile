@@ -26,7 +26,7 @@ run: $(READY)
 
 # The checks of the course itself, then the tests.
 test: check
-	$(BIN) -m pytest -n 3 --dist worksteal $(PYTEST)
+	$(BIN) -m pytest -n 4 --dist worksteal $(PYTEST)
 
 check: $(READY)
 	$(BIN) -m ruff check .

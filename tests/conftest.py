@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import pytest
@@ -91,6 +93,45 @@ def tried_again(reports: Iterable[Any]) -> list[str]:
     """Which tests passed at a later try, with the number of tries."""
     tries = {r.nodeid: dict(r.user_properties).get(TRIES, 1) for r in reports if r.passed}
     return [f"passed at try {n}: {nodeid}" for nodeid, n in tries.items() if n > 1]
+
+
+# Each of them takes as long as hundreds of others: whole notebooks, and a browser.
+LONG = ("tests/browser/", "tests/test_modules.py")
+
+
+def long_first(items: Sequence[Any], workers: int) -> list[Any]:
+    """The tests in an order in which no worker is left with a long one when others have ended.
+
+    Of so many equal parts pytest-xdist gives each worker one to begin with; others that have
+    nothing left take from its end. Here each begins with its share of the long ones.
+    """
+    long = [item for item in items if item.nodeid.startswith(LONG)]
+    short = iter([item for item in items if not item.nodeid.startswith(LONG)])
+    found: list[Any] = []
+    for number in range(workers):
+        size = (len(items) - len(found)) // (workers - number)
+        mine = long[number::workers]
+        found += [*mine, *islice(short, max(0, size - len(mine)))]
+    return [*found, *short]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
+    """What is collected stays: to look for garbage in it takes a fifth of the time, in each worker
+    anew, and later in each test that looks."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    workers = getattr(config, "workerinput", {}).get("workercount", 0)
+    if workers:
+        items[:] = long_first(items, workers)
 
 
 @pytest.hookimpl(trylast=True)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests import conftest
-from tests.conftest import count, missing
+from tests.conftest import LONG, count, long_first, missing
 
 pytest_plugins = ["pytester"]
 
@@ -52,6 +52,24 @@ def test_an_attack_skipped_for_want_of_a_layer(pytester, monkeypatch, required, 
         "tests/hostile", plugins=[hooks],
     )  # fmt: skip
     result.assert_outcomes(**{outcome: 1})
+
+
+@pytest.mark.parametrize(
+    ("long", "short", "workers"), [(5, 20, 4), (0, 7, 3), (3, 0, 2), (9, 2, 4)]
+)
+def test_each_worker_begins_with_its_share_of_what_is_long(long, short, workers):
+    names = [*(f"tests/a.py::{n}" for n in range(short)), *(f"{LONG[0]}{n}" for n in range(long))]
+    items = [SimpleNamespace(nodeid=name) for name in names]
+    ordered = [item.nodeid for item in long_first(items, workers)]
+    assert sorted(ordered) == sorted(names), "none is lost, none comes twice"
+    if short > long:
+        size = len(names) // workers
+        for number in range(workers):
+            part = ordered[number * size : (number + 1) * size]
+            shared = [name for name in names if name.startswith(LONG)][number::workers]
+            assert part[: len(shared)] == shared
+        rest = [name for name in ordered if not name.startswith(LONG)]
+        assert rest == names[:short], "the others keep their order"
 
 
 CLOCKED = """

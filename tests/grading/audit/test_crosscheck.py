@@ -12,6 +12,7 @@ import pytest
 from tests.grading.audit.sample import LARGEST, small_master
 from tito.errors import UserError
 from tito.files import write_atomic
+from tito.grading.audit import nbgraders
 from tito.grading.audit.crosscheck import (
     NbGrader,
     _unmeasured,
@@ -129,3 +130,38 @@ def test_measure_cells_keep_their_imports_alone():
     quiet = _unmeasured(document)
     assert [cell["source"] for cell in quiet["cells"]] == ["import math", *sources[1:]]
     assert [cell["source"] for cell in document["cells"]] == sources
+
+
+def test_the_same_code_is_executed_once_for_all_commands_of_a_module(tmp_path, monkeypatch):
+    v4 = pytest.importorskip("nbformat.v4")
+    preprocessors = pytest.importorskip("nbgrader.preprocessors")
+    executed = []
+
+    def execute(self, notebook, resources):
+        executed.append([cell.source for cell in notebook.cells])
+        for cell in notebook.cells:
+            if cell.cell_type == "code":
+                cell.outputs = [v4.new_output("stream", text=f"ran {cell.source}")]
+                cell.execution_count = len(executed)
+        notebook.metadata["language_info"] = {"name": "python"}
+        return notebook, resources
+
+    def run(*sources, text="text"):
+        """What a command in a process of its own finds after the execution."""
+        with monkeypatch.context() as command:
+            command.setattr(preprocessors.Execute, "preprocess", execute)
+            nbgraders.execute_once(tmp_path)
+            cells = [v4.new_markdown_cell(text), *map(v4.new_code_cell, sources)]
+            notebook, resources = preprocessors.Execute().preprocess(
+                v4.new_notebook(cells=cells), {"unique_key": text}
+            )
+        assert resources == {"unique_key": text}
+        assert notebook.metadata["language_info"] == {"name": "python"}
+        assert notebook.cells[0].source == text
+        return [cell.outputs[0].text for cell in notebook.cells[1:]]
+
+    assert run("x = 1", "x") == run("x = 1", "x", text="other") == ["ran x = 1", "ran x"]
+    assert executed == [["text", "x = 1", "x"]]
+    assert run("x = 2", "x") == ["ran x = 2", "ran x"]
+    assert run("x = 1\nx") == ["ran x = 1\nx"], "cells are told apart"
+    assert len(executed) == 3

@@ -50,7 +50,7 @@ def shift_baseline(y, x):
     y += work(x, 120)
 """
 
-SIZE = 20_000
+SIZE = 8_000
 SLOW_STEP = 6
 TRIES = 30
 
@@ -278,7 +278,7 @@ def _writing(name):
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("wrong", "wrong in all 20000 elements"),
+        ("wrong", f"wrong in all {SIZE} elements"),
         ("single", "its dtype is float32, expected float64"),
         ("nothing", "returned None, expected an array"),
         ("lazy", "returned a Promise, expected an array"),
