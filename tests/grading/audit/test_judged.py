@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from fractions import Fraction
 
 import pytest
 
 from tests.grading.audit.sample import DOUBLE, LARGEST, small_master
-from tito.grading.audit import judged, variants
+from tito.grading.audit import judged
 from tito.grading.audit.handmade import HandMade
 from tito.grading.judge.result import CellResult, Result
 from tito.notebook import Role
@@ -119,34 +118,6 @@ def test_a_mutant_that_a_clock_let_pass_is_tried_once_more(timed, answers, red):
     found = judged.hand_made(small_master(), [THREE_TIMES], judge)
     assert len([problem for problem in found if "three_times" in problem]) == red
     assert judge.answers == []
-
-
-class Crowded(judged.Setting):
-    """Notes how many hand-ins are graded beside each, and of which kind."""
-
-    def __new__(cls, **given):
-        made = super().__new__(cls)
-        object.__setattr__(made, "running", [])
-        object.__setattr__(made, "seen", [])
-        return made
-
-    def grade(self, master, submission):
-        measures = self._measures(master)
-        self.running.append(measures)
-        time.sleep(0.05)
-        self.seen.append(list(self.running))
-        self.running.remove(measures)
-        return submission
-
-
-def test_nothing_runs_beside_a_measurement_that_would_not_beside_another():
-    timed, calm = small_master(), variants.only_tests_of(small_master(), ["largest"])
-    judge = Crowded(jobs=2, timed=frozenset(["double-test"]))
-    pairs = [(timed, 0), (calm, 1), (timed, 2), *((calm, n) for n in range(3, 12)), (timed, 12)]
-    assert list(judge.grade_all(pairs)) == list(range(13)), "in their order"
-    assert all(len(set(kinds)) == 1 for kinds in judge.seen), "never both kinds"
-    most = {kind: max(len(k) for k in judge.seen if k[0] is kind) for kind in (True, False)}
-    assert most[True] <= 2 < most[False] <= 4
 
 
 def test_blanks_that_get_nothing_are_fine_and_all_kinds_are_tried():

@@ -102,10 +102,10 @@ def setting_of(course: Course, ref: ModuleRef, master: Notebook) -> judged.Setti
     targets = {(load(m.source).default_exp or "").partition(".")[0] for m in before} - {""}
     files = [p for p in sorted(ref.folder.iterdir()) if _is_data(p, ref)]
     timed = frozenset(cell.id for cell in thresholds.speed_cells(master))
+    # Where nothing is timed, those that wait (threads that never meet) leave their core to others.
+    jobs = default_jobs() * (1 if timed else 2)
     secret = secret_of(master)
-    return judged.Setting(
-        course.package, sorted(targets), tuple(files), secret, default_jobs(), timed
-    )
+    return judged.Setting(course.package, sorted(targets), tuple(files), secret, jobs, timed)
 
 
 def _is_data(path: Path, ref: ModuleRef) -> bool:

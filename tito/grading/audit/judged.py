@@ -26,8 +26,7 @@ class Setting:
     """What the cells of a module may import, and the secret behind hidden inputs: that of
     `grade run`, so that what is proved here holds there.
 
-    jobs  : hand-ins at once while a speed is measured; where no clock decides, twice as many: a
-            judge and its student wait for each other, and threads that never meet for longer
+    jobs  : hand-ins at once
     timed : ids of the test cells in which speed is measured. What is wrong there is looked at once
             more: processes that are slow all their life may have decided
     """
@@ -51,19 +50,8 @@ class Setting:
 
     def grade_all(self, pairs: Iterable[tuple[Notebook, Notebook]]) -> Iterator[Result]:
         """The results of several (master, submission), in their order."""
-        results: dict[int, Result] = {}
-        numbered = list(enumerate(pairs))
-        for measured in (False, True):
-            mine = [(n, pair) for n, pair in numbered if self._measures(pair[0]) is measured]
-            with ThreadPoolExecutor(self.jobs if measured else 2 * self.jobs) as pool:
-                found = pool.map(lambda pair: self.grade(*pair), [pair for _, pair in mine])
-                results.update(zip((n for n, _ in mine), found))
-        yield from (results[n] for n, _ in numbered)
-
-    def _measures(self, master: Notebook) -> bool:
-        """Whether a test of these reads a clock."""
-        tests = master.of_role(Role.TEST)
-        return any((cell.grade_id or cell.label) in self.timed for cell in tests)
+        with ThreadPoolExecutor(self.jobs) as pool:
+            yield from pool.map(lambda pair: self.grade(*pair), list(pairs))
 
 
 def reference(master: Notebook, setting: Setting) -> Iterator[str]:
