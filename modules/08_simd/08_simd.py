@@ -2345,7 +2345,7 @@ You write `in_place_kernel`; `gemm_skinny`, which calls it, `PackedMatrix` and `
 #| export
 # Rows of A for which a B of more than STAY floats is not packed. They are few without AVX-512: rows
 # of B are not asked for ahead there, and those that lie a power of two apart come from far.
-IN_PLACE_ROWS = 128 if VL == 16 else 8
+IN_PLACE_ROWS = 128 if VL == 16 else 2 * TILE[0]
 
 
 # %%

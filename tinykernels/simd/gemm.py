@@ -46,7 +46,7 @@ __all__ = [
 # 08_simd: IN_PLACE_ROWS
 # Rows of A for which a B of more than STAY floats is not packed. They are few without AVX-512: rows
 # of B are not asked for ahead there, and those that lie a power of two apart come from far.
-IN_PLACE_ROWS = 128 if VL == 16 else 8
+IN_PLACE_ROWS = 128 if VL == 16 else 2 * TILE[0]
 
 
 # 08_simd: gemm_skinny
