@@ -248,6 +248,20 @@ def test_steps_of_the_compiler_are_left_out(outputs):
     assert "dispatcher.py" in whole
 
 
+def test_a_folder_of_ones_own_that_is_called_numba_is_no_compiler():
+    pytest.importorskip("numba")
+    from tito.checks.display import _without_compiler
+
+    place = str(Path("numba", "mine.py").absolute())
+    try:
+        exec(compile("1 / 0", place, "exec"))
+    except ZeroDivisionError as error:
+        last = _without_compiler(error.__traceback__)
+    while last.tb_next is not None:
+        last = last.tb_next
+    assert last.tb_frame.f_code.co_filename == place
+
+
 def test_without_ipython_importing_here_is_harmless(course):
     import subprocess
 

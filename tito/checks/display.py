@@ -178,12 +178,14 @@ def _line(tb: TracebackType) -> str:
 
 def _without_compiler(tb: TracebackType | None) -> TracebackType | None:
     """A traceback without the steps of Numba's compiler, of which there are a hundred."""
-    kept = []
+    compiler = getattr(sys.modules.get("numba"), "__file__", None)
+    if compiler is None:
+        return tb
+    folder, kept, rest = os.path.dirname(compiler) + os.sep, [], None
     while tb is not None:
-        if f"{os.sep}numba{os.sep}" not in tb.tb_frame.f_code.co_filename:
+        if not tb.tb_frame.f_code.co_filename.startswith(folder):
             kept.append(tb)
         tb = tb.tb_next
-    rest = None
     for step in reversed(kept):
         rest = TracebackType(rest, step.tb_frame, step.tb_lasti, step.tb_lineno)
     return rest
