@@ -68,6 +68,12 @@ def test_steps_of_other_instruction_sets_bind_nobody_here():
     assert f"no step for {instruction_set()} CPUs" in "\n".join(cell.lines())
 
 
+def test_without_a_step_for_this_cpu_a_pass_by_values_is_no_problem():
+    other = next(s for s in ("avx2", "generic") if s != instruction_set())
+    (cell,) = measure(master(full={other: 90}), Runs(None), runs=1)
+    assert cell.problem is None and cell.ratios == []
+
+
 def test_a_hidden_speed_is_opened_for_its_author():
     judge = Runs(4.0)
     (cell,) = measure(master(full=2, hidden=True), judge, runs=1)
