@@ -109,11 +109,10 @@ def measure(
             cell = cells.get(result.id)
             if cell is None:
                 continue
-            unmeasured = cell.steps is None and result.status == "passed"  # by its values
-            if result.ratio is None and not unmeasured:
-                cell.failed = (result.message or f"no speed was measured ({result.status})").strip()
-            elif result.ratio is not None:
+            if result.ratio is not None:
                 cell.ratios.append(result.ratio)
+            elif cell.steps is not None or result.status != "passed":  # not by its values alone
+                cell.failed = (result.message or f"no speed was measured ({result.status})").strip()
     return list(cells.values())
 
 
