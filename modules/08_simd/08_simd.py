@@ -2072,8 +2072,9 @@ PART_OF_B = 6 * TILE[1] * VL  # columns of B that are packed at a time where A s
 
 
 def room_for(rows, mr, depth):
-    """The floats of panels of mr rows each, or columns."""
-    return -(-rows // mr) * mr * depth
+    """Floats for panels of mr rows each, or columns, in whole cache lines."""
+    floats = -(-rows // mr) * mr * depth
+    return floats + -floats % 16
 
 
 def blocks_for(m, n):
@@ -2154,10 +2155,10 @@ def gemm_wide(a, b, out=None):
     mr, nv = TILE
     kc = depth_for(k)
     mc, nc = blocks_for(m, n)
-    room_a = aligned_empty((room_for(min(m, mc), mr, kc),))
-    room_b = aligned_empty((room_for(min(n, nc), nv * VL, kc),))
-    product = product_kernel(mr, nv)
-    product(reachable(a), np.asarray(c), reachable(b), room_a, room_b, mc, kc, nc)
+    size = room_for(min(m, mc), mr, kc)
+    room = aligned_empty((size + room_for(min(n, nc), nv * VL, kc),))
+    a, b, memory, product = reachable(a), reachable(b), np.asarray(c), product_kernel(mr, nv)
+    product(a, memory, b, room[:size], room[size:], mc, kc, nc)
     return finish(out, c)
 
 
