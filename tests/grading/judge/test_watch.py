@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tito.grading.engine.base import Channel
+from tito.grading.engine.base import Channel, waited_for_cpu
 from tito.grading.judge import watch
 from tito.grading.judge.watch import Watch
 
@@ -99,6 +99,15 @@ def test_wall_time_that_a_process_waits_for_a_cpu_counts_less(every_look_takes):
     assert ended(StandingStill(held_up=True), 60.0, **asked) == f"took longer than {wall:g} s"
 
 
+def test_wall_time_that_the_judge_waits_for_a_cpu_counts_less(every_look_takes, monkeypatch):
+    """The process sleeps until it is answered, and the judge has no CPU to answer with."""
+    wall, waited = 0.5, itertools.count()
+    monkeypatch.setattr(watch, "waited_for_cpu", lambda pid: next(waited) * TICK)
+    asked = {"wall": wall, "may_idle": True}
+    assert ended(StandingStill(), 1.5 * wall, **asked) is None
+    assert ended(StandingStill(), 60.0, **asked) == f"took longer than {wall:g} s"
+
+
 def test_who_starts_may_take_the_wall_time_it_has(every_look_takes):
     assert ended(StandingStill(), may_idle=True) is None
     assert ended(StandingStill(), 60.0, wall=IDLE, may_idle=True) == f"took longer than {IDLE:g} s"
@@ -126,6 +135,29 @@ def test_the_state_of_a_process_is_read_from_outside(line, held_up):
         process.communicate()
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="what threads waited is read from /proc")
+def test_what_waits_for_a_cpu_is_seen_from_outside():
+    """Two that want one CPU wait half of the time each; one that sleeps waits for none."""
+    spinning = [sys.executable, "-c", "while True: pass"]
+    cpu = {min(os.sched_getaffinity(0))}
+    processes = [subprocess.Popen(spinning) for _ in range(2)]
+    sleeping = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    try:
+        for process in processes:
+            os.sched_setaffinity(process.pid, cpu)
+        end = time.monotonic() + 60
+        while waited_for_cpu(processes[0].pid) < 1 and time.monotonic() < end:
+            time.sleep(0.01)
+        assert all(waited_for_cpu(process.pid) > 0.1 for process in processes)
+        before = waited_for_cpu(sleeping.pid)
+        time.sleep(0.3)
+        assert waited_for_cpu(sleeping.pid) - before < 0.1
+    finally:
+        for process in [*processes, sleeping]:
+            process.kill()
+            process.communicate()
+
+
 def test_a_process_that_ends_while_it_is_looked_at_is_no_error(monkeypatch):
     def gone(path):
         raise FileNotFoundError(path)
@@ -136,3 +168,4 @@ def test_a_process_that_ends_while_it_is_looked_at_is_no_error(monkeypatch):
     monkeypatch.setattr(os, "listdir", gone)
     assert channel.is_held_up() is False
     assert channel.thread_seconds() == {}
+    assert waited_for_cpu(channel.pid) == 0.0

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from tito.grading.engine.base import Channel
+from tito.grading.engine.base import Channel, waited_for_cpu
 from tito.grading.limits import HELD_UP
 
 TICK = 0.05
@@ -36,8 +37,9 @@ class Watch:
     """Looks at the process's clock from a thread of its own, some twenty times a second.
 
     CPU decides. Wall time counts only while the judge waits for the process, not while it runs a
-    callback for it. While the process itself waits for a CPU or a disk, there is `HELD_UP` times
-    as much of it: a machine that has none to give is no fault of a student's.
+    callback for it. While the process waits for a CPU or a disk, or the judge for a CPU to answer
+    it with, there is `HELD_UP` times as much of it: a machine that has none to give is no fault of
+    a student's.
 
     end    : called once, with the reason, when a limit is passed
     excess : looks at what else is limited; the reason if there is too much of it
@@ -100,18 +102,21 @@ class Watch:
 
     def _run(self) -> None:
         last, quiet, quiet_cpu = time.monotonic(), 0.0, 0.0
-        ticks = 0
+        waited, ticks = waited_for_cpu(os.getpid()), 0
         while not self._closed.wait(TICK):
             ticks += 1
             now, cpu = time.monotonic(), self._channel.cpu_seconds()
             held_up = self._channel.is_held_up()
             # A judge that was itself stopped for a while (a laptop's lid) is nobody's fault.
             passed, last = min(now - last, LONGEST_TICK), now
+            before, waited = waited, waited_for_cpu(os.getpid())
             quiet += passed
             if self._may_idle() or cpu - quiet_cpu > IDLE_CPU or held_up:
                 quiet, quiet_cpu = 0.0, cpu
             step = 0.0 if self._pauses else passed
-            reason = self._passed(cpu, step, held_up)
+            # Less than nothing where a thread that had waited has ended.
+            without = step if held_up else min(step, max(0.0, waited - before))
+            reason = self._passed(cpu, step - without, without)
             if reason is None and quiet > self._idle:
                 reason = f"did nothing for {self._idle:g} s"
             if reason is None and ticks % LOOK_EVERY == 0:
@@ -124,12 +129,10 @@ class Watch:
         budgets = list(self._budgets.values())
         return not budgets or self._pauses > 0 or any(b.may_idle for b in budgets)
 
-    def _passed(self, cpu: float, step: float, held_up: bool) -> str | None:
+    def _passed(self, cpu: float, asleep: float, held_up: float) -> str | None:
         for budget in list(self._budgets.values()):
-            if held_up:
-                budget.held_up += step
-            else:
-                budget.asleep += step
+            budget.asleep += asleep
+            budget.held_up += held_up
             if cpu > budget.cpu_end:
                 return budget.passed
             if budget.asleep + budget.held_up / HELD_UP > budget.wall:
