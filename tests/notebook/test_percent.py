@@ -88,6 +88,7 @@ CELL = st.builds(
 @example([Cell("code", "%%bash")])  # Jupytext itself falls over this one
 @example([Cell("code", "before = 1\n# %%\nafter = 2")])
 @example([Cell("code", "%%writefile a.py\n# %%\nv = 1")])
+@example([Cell("raw", "---\n# %%\n---", {"nbgrader": {"grade_id": "a", "points": 0}})])
 def test_a_notebook_becomes_text_and_back_or_is_refused(cells):
     try:
         text = write_py(Notebook(cells))
