@@ -55,7 +55,15 @@ def every_look_takes(monkeypatch):
         monkeypatch.setattr(watch, "TICK", 0.001)
 
     set_clock(TICK)
+    monkeypatch.setattr(watch, "waited_for_cpu", lambda pid: 0.0)
     return set_clock
+
+
+@pytest.fixture
+def the_judge_has_no_cpu(every_look_takes, monkeypatch):
+    """The judge's threads waited for one from each look to the next."""
+    waited = itertools.count()
+    monkeypatch.setattr(watch, "waited_for_cpu", lambda pid: next(waited) * TICK)
 
 
 def ended(
@@ -99,10 +107,13 @@ def test_wall_time_that_a_process_waits_for_a_cpu_counts_less(every_look_takes):
     assert ended(StandingStill(held_up=True), 60.0, **asked) == f"took longer than {wall:g} s"
 
 
-def test_wall_time_that_the_judge_waits_for_a_cpu_counts_less(every_look_takes, monkeypatch):
+def test_who_waits_for_a_judge_that_has_no_cpu_is_not_idle(the_judge_has_no_cpu):
+    assert ended(StandingStill()) is None
+
+
+def test_wall_time_that_the_judge_waits_for_a_cpu_counts_less(the_judge_has_no_cpu):
     """The process sleeps until it is answered, and the judge has no CPU to answer with."""
-    wall, waited = 0.5, itertools.count()
-    monkeypatch.setattr(watch, "waited_for_cpu", lambda pid: next(waited) * TICK)
+    wall = 0.5
     asked = {"wall": wall, "may_idle": True}
     assert ended(StandingStill(), 1.5 * wall, **asked) is None
     assert ended(StandingStill(), 60.0, **asked) == f"took longer than {wall:g} s"

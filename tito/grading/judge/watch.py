@@ -110,12 +110,13 @@ class Watch:
             # A judge that was itself stopped for a while (a laptop's lid) is nobody's fault.
             passed, last = min(now - last, LONGEST_TICK), now
             before, waited = waited, waited_for_cpu(os.getpid())
-            quiet += passed
+            # Less than nothing where a thread that had waited has ended.
+            starved = min(passed, max(0.0, waited - before))
+            quiet += passed - starved
             if self._may_idle() or cpu - quiet_cpu > IDLE_CPU or held_up:
                 quiet, quiet_cpu = 0.0, cpu
             step = 0.0 if self._pauses else passed
-            # Less than nothing where a thread that had waited has ended.
-            without = step if held_up else min(step, max(0.0, waited - before))
+            without = step if held_up else min(step, starved)
             reason = self._passed(cpu, step - without, without)
             if reason is None and quiet > self._idle:
                 reason = f"did nothing for {self._idle:g} s"
