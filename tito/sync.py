@@ -21,8 +21,7 @@ from tito.course import ModuleRef
 from tito.errors import UserError
 from tito.files import read_text, write_atomic
 from tito.notebook import Cell, Notebook, load, read_py, write_ipynb, write_py
-from tito.notebook.ipynb import KEPT_METADATA
-from tito.notebook.model import safe_id
+from tito.notebook.model import KEPT_METADATA, safe_id
 
 DIFF_LINES = 60
 
@@ -82,8 +81,7 @@ def content_hash(notebook: Notebook) -> str:
     """Hash of what both halves can hold: the cells' kinds, sources and kept metadata."""
     digest = hashlib.sha256()
     for cell in notebook.cells:
-        kept = {k: cell.metadata[k] for k in KEPT_METADATA if cell.metadata.get(k)}
-        parts = [cell.kind, cell.source.strip("\n"), kept]
+        parts = [cell.kind, cell.source.strip("\n"), cell.kept_metadata]
         text = json.dumps(parts, sort_keys=True, ensure_ascii=True)
         digest.update(text.encode() + b"\n")
     return "sha256:" + digest.hexdigest()
@@ -293,7 +291,7 @@ def difference(py: Notebook, ipynb: Notebook) -> str:
 def _as_lines(notebook: Notebook) -> list[str]:
     lines: list[str] = []
     for cell in notebook.cells:
-        kept = {k: cell.metadata[k] for k in KEPT_METADATA if cell.metadata.get(k)}
+        kept = cell.kept_metadata
         note = " " + json.dumps(kept, sort_keys=True) if kept else ""
         lines += [f"# %% [{cell.kind}]{note}", *cell.source.strip("\n").split("\n")]
     return lines

@@ -83,6 +83,12 @@ CELL = st.builds(
 )
 
 
+def test_metadata_that_is_there_but_empty_is_written_as_it_was():
+    text = write_py(Notebook([Cell("code", "x = 1", {"tags": []})]))
+    assert "# %% tags=[]\n" in text
+    assert write_py(read_py(text)) == text
+
+
 @settings(max_examples=150, deadline=None)
 @given(st.lists(CELL, max_size=4))
 @example([Cell("code", "%%bash")])  # Jupytext itself falls over this one

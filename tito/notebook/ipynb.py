@@ -10,11 +10,10 @@ from typing import Any
 
 from tito.errors import UserError
 from tito.files import decode
-from tito.notebook.model import Cell, Notebook, safe_id
+from tito.notebook.model import KEPT_METADATA, Cell, Notebook, safe_id
 
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 MAX_DEPTH = 100  # of nested lists and dictionaries; notebooks in use have about 20
-KEPT_METADATA = ("nbgrader", "tags", "jupyter")
 
 
 def read_ipynb(data: bytes, path: Path | None = None) -> Notebook:

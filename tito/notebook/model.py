@@ -27,6 +27,10 @@ class Role(StrEnum):
     TEXT = "text"
 
 
+# What both halves of a pair hold of a cell's metadata.
+KEPT_METADATA = ("nbgrader", "tags", "jupyter")
+
+
 @dataclass
 class Cell:
     """One cell. `index` counts from 1, as people do; `line` is its first line in a .py file."""
@@ -38,6 +42,11 @@ class Cell:
     outputs: list[Any] = field(default_factory=list)
     index: int = 0
     line: int | None = None
+
+    @property
+    def kept_metadata(self) -> dict[str, Any]:
+        """What both halves of a pair hold of the metadata; without what is empty."""
+        return {k: self.metadata[k] for k in KEPT_METADATA if self.metadata.get(k)}
 
     @property
     def nbgrader(self) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tito.errors import UserError
 from tito.files import decode
-from tito.notebook.model import Cell, Notebook
+from tito.notebook.model import KEPT_METADATA, Cell, Notebook
 
 # str.splitlines breaks a line at these, Python and Jupyter do not: carried as private-use
 # characters while Jupytext has the text.
@@ -194,7 +194,7 @@ def write_py(notebook: Notebook) -> str:
     make = {"code": new_code_cell, "markdown": new_markdown_cell, "raw": new_raw_cell}
     cells = []
     for cell in notebook.cells:
-        kept = _kept(cell.metadata)
+        kept = {k: v for k, v in cell.metadata.items() if k in KEPT_METADATA}
         # Empty lines at the end of a cell would be read back, or not, by what follows them.
         source = cell.source.rstrip("\n").translate(_HIDE)
         cells.append(make[cell.kind](source=source, metadata=kept))
@@ -214,11 +214,6 @@ def write_py(notebook: Notebook) -> str:
     text = _without_versions(text.translate(_SHOW))
     _check_round_trip(notebook, text)
     return text
-
-
-def _kept(metadata: dict) -> dict:
-    """What a percent file carries of a cell's metadata; without what is empty."""
-    return {k: v for k, v in metadata.items() if k in ("nbgrader", "tags", "jupyter") and v}
 
 
 def _without_versions(text: str) -> str:
@@ -257,7 +252,7 @@ def _check_round_trip(notebook: Notebook, text: str) -> None:
                 hint=advice,
             )
         # Jupytext takes a first raw cell between lines of --- for a header of its own.
-        if _kept(cell.metadata) != _kept(other.metadata):
+        if cell.kept_metadata != other.kept_metadata:
             raise UserError(
                 "cannot be written as .py: the cell's metadata would be lost",
                 path=notebook.path,
