@@ -148,11 +148,16 @@ def test_the_state_of_a_process_is_read_from_outside(line, held_up):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="what threads waited is read from /proc")
 def test_what_waits_for_a_cpu_is_seen_from_outside():
-    """Two that want one CPU wait half of the time each; one that sleeps waits for none."""
+    """Four that want one CPU wait for it three times as long as they have it; one that sleeps
+    waits for none."""
     spinning = [sys.executable, "-c", "while True: pass"]
     cpu = {min(os.sched_getaffinity(0))}
-    processes = [subprocess.Popen(spinning) for _ in range(2)]
-    sleeping = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    processes = [subprocess.Popen(spinning) for _ in range(4)]
+    sleeping = subprocess.Popen(
+        [sys.executable, "-c", "print(flush=True)\ninput()"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
     try:
         for process in processes:
             os.sched_setaffinity(process.pid, cpu)
@@ -160,6 +165,11 @@ def test_what_waits_for_a_cpu_is_seen_from_outside():
         while waited_for_cpu(processes[0].pid) < 1 and time.monotonic() < end:
             time.sleep(0.01)
         assert all(waited_for_cpu(process.pid) > 0.1 for process in processes)
+        channel, ran = Beside(), 0.0
+        for channel.pid in [process.pid for process in processes]:
+            ran += sum(channel.thread_seconds().values())
+        assert sum(waited_for_cpu(process.pid) for process in processes) > 2 * ran
+        sleeping.stdout.readline()  # until it has started it does want a CPU
         before = waited_for_cpu(sleeping.pid)
         time.sleep(0.3)
         assert waited_for_cpu(sleeping.pid) - before < 0.1

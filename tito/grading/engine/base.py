@@ -48,11 +48,17 @@ def waited_for_cpu(pid: int) -> float:
 
     Each thread's own are added up; 0.0 off Linux.
     """
-    nanoseconds = 0
+    return sum(waited for _, waited in _scheduled(pid).values())
+
+
+def _scheduled(pid: int) -> dict[int, tuple[float, float]]:
+    """{thread: (seconds on a CPU, seconds that it waited for one)} of those that are alive."""
+    found = {}
     for task in tasks_of(pid):
-        with suppress(OSError, ValueError, IndexError):
-            nanoseconds += int((task / "schedstat").read_text().split()[1])
-    return nanoseconds / 1e9
+        with suppress(OSError, ValueError):
+            ran, waited, _ = (task / "schedstat").read_text().split()
+            found[int(task.name)] = int(ran) / 1e9, int(waited) / 1e9
+    return found
 
 
 class ChannelClosed(Exception):
@@ -82,12 +88,7 @@ class Channel(ABC):
 
     def thread_seconds(self) -> dict[int, float]:
         """CPU time of each of its threads that is alive, by thread id; Linux only, else empty."""
-        found = {}
-        for task in tasks_of(self.pid):
-            with suppress(OSError, ValueError, IndexError):
-                nanoseconds = int((task / "schedstat").read_text().split()[0])
-                found[int(task.name)] = nanoseconds / 1e9
-        return found
+        return {thread: ran for thread, (ran, _) in _scheduled(self.pid).items()}
 
     def is_held_up(self) -> bool:
         """Whether a thread of it wants to run but waits for a CPU or a disk; False off Linux."""

@@ -111,13 +111,12 @@ class Watch:
             passed, last = min(now - last, LONGEST_TICK), now
             before, waited = waited, waited_for_cpu(os.getpid())
             # Less than nothing where a thread that had waited has ended.
-            starved = min(passed, max(0.0, waited - before))
+            starved = passed if held_up else min(passed, max(0.0, waited - before))
             quiet += passed - starved
             if self._may_idle() or cpu - quiet_cpu > IDLE_CPU or held_up:
                 quiet, quiet_cpu = 0.0, cpu
             step = 0.0 if self._pauses else passed
-            without = step if held_up else min(step, starved)
-            reason = self._passed(cpu, step - without, without)
+            reason = self._passed(cpu, max(0.0, step - starved), min(step, starved))
             if reason is None and quiet > self._idle:
                 reason = f"did nothing for {self._idle:g} s"
             if reason is None and ticks % LOOK_EVERY == 0:
