@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
@@ -66,7 +67,8 @@ def _reports(terminal: Any) -> list[Any]:
 # such a test for once, and not thrice in a row. What came right at a later try is named in the
 # end: what is there in every run has a fault that is no machine's. No attack that could win by
 # luck may be marked.
-MOST_TRIES = 3
+PAUSES = (10, 40)  # seconds before each further try: a machine is busy for minutes, not for moments
+MOST_TRIES = 1 + len(PAUSES)
 TRIES = "tries"
 
 
@@ -79,6 +81,7 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     tried, failed = 0, True
     while failed and tried < MOST_TRIES:
         if tried:  # what a module shares is made anew, too
+            time.sleep(PAUSES[tried - 1])
             item.session._setupstate.teardown_exact(None)
         reports = runtestprotocol(item, log=False, nextitem=nextitem)
         tried, failed = tried + 1, any(report.failed for report in reports)

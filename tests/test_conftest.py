@@ -101,7 +101,9 @@ def test_other():
 """
 
 
-def test_what_hangs_on_a_clock_fails_if_it_fails_three_times(pytester):
+def test_what_hangs_on_a_clock_fails_if_it_fails_three_times(pytester, monkeypatch):
+    slept: list[float] = []
+    monkeypatch.setattr(conftest.time, "sleep", slept.append)
     pytester.makepyfile(CLOCKED)
     hooks = SimpleNamespace(
         pytest_runtest_protocol=conftest.pytest_runtest_protocol,
@@ -112,3 +114,5 @@ def test_what_hangs_on_a_clock_fails_if_it_fails_three_times(pytester):
     again = [line for line in result.outlines if line.startswith("passed at try")]
     assert [line.split(": ")[0][-1] for line in again] == ["2", "3"]
     assert all("test_it" in line for line in again)
+    first, second = conftest.PAUSES
+    assert slept == [first, first, second, first, second], "each try waits longer than the last"
