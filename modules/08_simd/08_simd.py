@@ -2393,7 +2393,8 @@ def in_place_kernel(mr, nv):
         n      : columns of B, at least nr = nv * VL
         the others as in macro_kernel
     """
-    tile, narrow, nr = ukernel(mr, nv), ukernel(mr, 1), nv * VL
+    tile, narrow = ukernel(mr, nv), ukernel(mr, 1)
+    nr = np.intp(nv * VL)  # for each int, Numba would compile what is called with it anew
 
     @kernel
     def tiles(pa, b, ldb, c, ic, ldc, n):
@@ -2403,7 +2404,7 @@ def in_place_kernel(mr, nv):
         # Hint: strip by strip, each with all panels of A. Tile t does the columns from begins[t]
         #       to begins[t + 1]. Fewer than nr go into `edge`, and B is read from
         #       min(begins[t], n - nr) on: the columns from the j-th on are b[j:]. Up to VL of them
-        #       go there by `narrow`, whose rows have VL columns, not nr. About 21 lines.
+        #       go there by `narrow`, whose rows have VL columns, not nr. About 20 lines.
         ### BEGIN SOLUTION
         number = len(begins) - 1
         for first in range(0, number, strip):
@@ -2412,18 +2413,19 @@ def in_place_kernel(mr, nv):
                     j, width = begins[t], begins[t + 1] - begins[t]
                     place = ic + q * mr * ldc + j
                     if width == nr:
-                        tile(pa[q], b[j:], ldb, k, c, place, ldc)
-                        continue
-                    edge[:] = np.float32(0)
-                    ld = VL if width <= VL else nr
-                    at = min(j, n - ld)
-                    if ld < nr:
-                        narrow(pa[q], b[at:], ldb, k, edge, 0, ld)
+                        target, start, ld, at = c, place, ldc, j
                     else:
-                        tile(pa[q], b[at:], ldb, k, edge, 0, ld)
-                    for r in range(mr):
-                        for s in range(width):
-                            c[place + r * ldc + s] += edge[r * ld + j - at + s]
+                        edge[:] = np.float32(0)
+                        ld = VL if width <= VL else nr
+                        target, start, at = edge, 0, min(j, n - ld)
+                    if width <= VL:
+                        narrow(pa[q], b[at:], ldb, k, target, start, ld)
+                    else:
+                        tile(pa[q], b[at:], ldb, k, target, start, ld)
+                    if width < nr:
+                        for r in range(mr):
+                            for s in range(width):
+                                c[place + r * ldc + s] += edge[r * ld + j - at + s]
         ### END SOLUTION
 
     return tiles
