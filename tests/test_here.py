@@ -19,6 +19,12 @@ NOISY = (
     "def relu(x):\n    warnings.warn('careful')\n    print('hello', file=sys.stderr)\n"
     "    return np.maximum(x, 0)"
 )
+TEXT = """import linecache
+text = "def step(x):\\n    return given(x)"
+linecache.cache["<step>"] = len(text), None, text.splitlines(keepends=True), "<step>"
+exec(compile(text, "<step>", "exec"))
+def relu(x):
+    return step(x)"""
 PRODUCT = "#| forbid: blas\ndef product(a, b):\n    return a.dot(b)"
 
 CELLS = {
@@ -39,6 +45,9 @@ CELLS = {
     "broken again": BROKEN,
     "broken measured": "#| measure\nrelu(np.ones(3))",
     "broken in a cell of one's own": "relu(np.ones(3))",
+    "given": "def given(x):\n    return x[9]",
+    "broken further down": "def relu(x):\n    y = x\n    return given(y)",
+    "broken further down, tested": "x = np.ones(3)\nexpect_close(relu(x), x)",
     "noisy": NOISY,
     "noisy tested": "x = np.ones(3)\nexpect_close(relu(x), x)\npoints(2)",
     "noisy again": "relu(np.ones(2)); print('own', file=sys.stderr)",
@@ -58,6 +67,8 @@ CELLS = {
     "product tested": "a = np.eye(2)\nexpect_close(product(a, a), a)",
     "product rewritten": PRODUCT.replace("a.dot(b)", "a * b"),
     "product tested again": "a = np.eye(2)\nexpect_close(product(a, a), a)",
+    "text": TEXT,
+    "text tested": "x = np.ones(3)\nexpect_close(relu(x), x)",
     "earlier result": "kept = np.ones(2)\nexpect_fresh(lambda: kept) is kept",
     "the same in another cell": "expect_fresh(lambda: kept) is kept",
     "whole traceback": "%tb",
@@ -156,6 +167,25 @@ def test_an_exception_in_the_students_function_names_case_and_line(outputs):
     assert "relu(np.ones(2)): raised IndexError" in shown(outputs["broken handed over"])
     assert "raised IndexError" in shown(outputs["broken measured"])
     assert "tito" not in shown(outputs["broken handed over"])
+
+
+def test_an_exception_in_what_the_course_gave_names_the_students_line(outputs):
+    number = list(CELLS).index("broken further down") + 1
+    assert shown(outputs["broken further down, tested"]) == (
+        "relu  x (3,) float64: raised IndexError: index 9 is out of bounds for axis 0 with size 3\n"
+        f"  where     cell [{number}], line 3\n"
+        "              return given(y)"
+    )
+
+
+def test_of_a_text_that_was_compiled_its_line_is_shown(outputs):
+    number = list(CELLS).index("text") + 1
+    assert shown(outputs["text tested"]).endswith(
+        f"  where     cell [{number}], line 6\n"
+        "              return step(x)\n"
+        "            line 2 of <step>\n"
+        "              return given(x)"
+    )
 
 
 def test_of_a_compiled_function_the_line_of_the_call_is_shown(outputs):

@@ -143,7 +143,7 @@ class Display:
 
     def _raised_in_function(self, value: Exception, frames: list[TracebackType]) -> str:
         """An exception that came out of the function that a test cell called."""
-        where, subject = frames[-1], subject_of_traceback(frames[0])
+        where, subject = self._students_last(frames), subject_of_traceback(frames[0])
         name = subject.function if subject else "the function"
         if len(frames) > 1:
             name = frames[1].tb_frame.f_code.co_name
@@ -158,7 +158,21 @@ class Display:
         line = _line(where)
         if line:
             failure.rows.append(("", f"  {line}"))
+        written = _in_a_text(where)
+        if written is not None:
+            step = f"line {written.tb_lineno} of {written.tb_frame.f_code.co_filename}"
+            failure.rows.append(("", f"{step}\n  {_line(written)}"))
         return failure.text()
+
+    def _students_last(self, frames: list[TracebackType]) -> TracebackType:
+        """The last step that is no code of the course's: there the student can look."""
+        module = Module.find(self.shell.user_ns)
+
+        def given(tb: TracebackType) -> bool:
+            name = tb.tb_frame.f_code.co_qualname.split(".")[0]
+            return module is not None and module.gives(name)
+
+        return next((tb for tb in reversed(frames[1:]) if not given(tb)), frames[-1])
 
 
 _CHECK_MODULES = ("tito.checks.expect", "tito.checks.tools")
@@ -174,6 +188,17 @@ def _source(tb: TracebackType) -> str:
 
 def _line(tb: TracebackType) -> str:
     return linecache.getline(tb.tb_frame.f_code.co_filename, tb.tb_lineno).strip()
+
+
+def _in_a_text(tb: TracebackType) -> TracebackType | None:
+    """The last step, from here on, in a text that the student's code has compiled."""
+    found = None
+    while tb.tb_next is not None:
+        tb = tb.tb_next
+        name = tb.tb_frame.f_code.co_filename
+        if name.startswith("<") and name.endswith(">") and linecache.getline(name, tb.tb_lineno):
+            found = tb
+    return found
 
 
 def _without_compiler(tb: TracebackType | None) -> TracebackType | None:

@@ -37,6 +37,10 @@ class Module:
     def defines(self, name: str) -> bool:
         return name in self.exercises or name in self.given
 
+    def gives(self, name: str) -> bool:
+        """Whether the course wrote it: a name that is bound outside of all solution cells."""
+        return name in self.given and name not in self.exercises
+
     @staticmethod
     def defined_in_source(name: str, source: str) -> bool:
         """Whether a cell binds the name itself, so that running another one would not help."""
