@@ -129,6 +129,8 @@ def test_functions_that_plain_python_answers_otherwise(line):
         "sums = [v, v]; vstore(x, 0, sums[i])",
         "sums = [vzero() for r in range(4)]; vstore(x, 0, sums[i])",
         "sums = [vzero()] * 4; vstore(x, 0, sums[i])",
+        "sums = [v, v]; sums[i] = vadd(v, v)",
+        "sums = [vzero() for r in range(4)]; sums[1] = vfma(v, v, sums[1])",
         "sums = {0: v}; vstore(x, 0, sums[i])",
         "sums = np.full(4, v)",
     ],

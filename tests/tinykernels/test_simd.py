@@ -170,6 +170,8 @@ def test_a_text_that_is_none_is_shown_with_what_is_wrong():
         compile_source("def ukernel(c):\n  vzero(\n", "ukernel")
     with pytest.raises(ValueError, match="not VL: write its value"):
         compile_source("def ukernel(c):\n    vload(c, VL)", "ukernel")
+    with pytest.raises(ValueError, match="defines no function ukernel"):
+        compile_source("def kernel(c):\n    vload(c, 0)", "ukernel")
 
 
 def fma_of_a_number(x, factor):

@@ -32,6 +32,7 @@ __all__ = [
     "multiply_tile",
     "packed_tile",
     "row_parts",
+    "stores_of_2x2",
     "stores_of_tile",
     "tile_for",
     "ukernel",
@@ -122,12 +123,20 @@ def multiply_2x2(pa, pb, out, row=0, column=0, plain=False, kc=None):
     return out
 
 
+def stores_of_2x2(pa, pb):
+    """How many vectors ukernel_2x2 stores."""
+    c, stored = np.zeros(4 * VL, np.float32), []
+    tile = in_python(ukernel_2x2, vstore=lambda x, i, v: stored.append(i))
+    tile(pa.reshape(-1), pb.reshape(-1), 2 * VL, len(pa), c, 0, 2 * VL)
+    return len(stored)
+
+
 # 08_simd: compile_source
 def compile_source(text, name):
     """The function `name` that a text defines, compiled by Numba.
 
-    raises ValueError for a text that is no Python, or that holds more than numbers, its own names,
-        range and the vector calls; TypeError for what is no text
+    raises ValueError for a text that is no Python or lacks that function, or that holds more than
+        numbers, its own names, range and the vector calls; TypeError for what is no text
     """
     if not isinstance(text, str):
         kind = type(text).__name__
@@ -148,6 +157,8 @@ def compile_source(text, name):
     linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
     space = {"__builtins__": {"range": range}, **calls}
     exec(compile(tree, file, "exec"), space)
+    if name not in space:
+        raise ValueError(f"the text defines no function {name}")
     return kernel(space[name])
 
 

@@ -55,6 +55,11 @@ def _refusal(line):
 _arithmetic, _array = _refusal(NO_ARITHMETIC), _refusal(NO_ARRAY)
 
 
+def _item(container, *others):
+    """What is said of container[i] and container[i] = v."""
+    _refusal(NO_LIST if isinstance(container, types.List) else NO_ARRAY)(container, *others)
+
+
 class Lanes(np.ndarray):
     """A vector in plain Python: an array of floats, to which the same is refused."""
 
@@ -75,11 +80,16 @@ _OTHERS = "where clip round array asarray copy zeros_like ones_like empty_like f
 _OF_NUMPY = {getattr(np, name) for name in f"{_REDUCTIONS} {_OTHERS}".split()} | {np.linalg.norm}
 _ARITHMETIC = _functions(operator) | _functions(math) | _functions(np, np.ufunc) | _OF_NUMPY
 _ARITHMETIC |= {abs, min, max, sum, pow, round, divmod}
-_NUMBERS_AND_ARRAYS = {operator.getitem, operator.setitem, operator.delitem, operator.truth}
-_NUMBERS_AND_ARRAYS |= {operator.not_, len, float, int, complex, range}
+_ITEMS = {operator.getitem, operator.setitem, operator.delitem}
+_NUMBERS_AND_ARRAYS = {operator.truth, operator.not_, len, float, int, complex, range}
 
-for _one in _ARITHMETIC | _NUMBERS_AND_ARRAYS:
-    overload(_one)(_array if _one in _NUMBERS_AND_ARRAYS else _arithmetic)
+for _refuse, _ones in (
+    (_item, _ITEMS),
+    (_array, _NUMBERS_AND_ARRAYS),
+    (_arithmetic, _ARITHMETIC - _ITEMS - _NUMBERS_AND_ARRAYS),
+):
+    for _one in _ones:
+        overload(_one)(_refuse)
 
 
 @infer_getattr

@@ -1,0 +1,27 @@
+"""Floats one by one, which the compiler makes vectors of."""
+
+EXERCISE = "ukernel_2x2"
+FAILS_IN = "ukernel_2x2-registers"
+PHRASE = "the sums are four vectors"
+SOURCE = """\
+@kernel
+def ukernel_2x2(pa, pb, ldb, kc, c, ic, ldc):
+    for r in range(2):
+        for s in range(2 * VL):
+            total = np.float32(0)
+            for p in range(kc):
+                total += pa[2 * p + r] * pb[ldb * p + s]
+            c[ic + r * ldc + s] += total
+
+def multiply_2x2(pa, pb, out, row=0, column=0, plain=False, kc=None):
+    tile, ldc = (in_python(ukernel_2x2) if plain else ukernel_2x2, out.shape[1])
+    floats, steps = ([x.reshape(-1) for x in (pa, pb, out)], len(pa) if kc is None else kc)
+    tile(*floats[:2], pb.shape[1], steps, floats[2], row * ldc + column, ldc)
+    return out
+
+def stores_of_2x2(pa, pb):
+    c, stored = (np.zeros(4 * VL, np.float32), [])
+    tile = in_python(ukernel_2x2, vstore=lambda x, i, v: stored.append(i))
+    tile(pa.reshape(-1), pb.reshape(-1), 2 * VL, len(pa), c, 0, 2 * VL)
+    return len(stored)
+"""
