@@ -220,6 +220,16 @@ def test_test_of_a_fresh_kit_fails_and_says_what_to_write(own, call):
     assert lines[-1] == "next: write exercise 1 weigh, save, and call tito test 02 again"
 
 
+def test_a_cell_that_does_not_parse_is_mended_not_written(own, call):
+    fill_in(notebook(own), {**RIGHT, "weigh": "def weigh(x:\n    return x"})
+    assert call("status")[1][-1] == (
+        "next: mend 02_demo as said above, save, and call tito status again"
+    )
+    code, lines, _ = call("test", "02")
+    assert code == 1
+    assert lines[-1] == "next: mend exercise 1 weigh, save, and call tito test 02 again"
+
+
 def test_test_json_has_stdout_for_itself(own, call, tmp_path):
     fill_in(notebook(own), RIGHT)
     code, lines, err = call("test", "02", "--json")
@@ -235,7 +245,8 @@ def test_a_loose_file_is_its_own_master(own, call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     copy = tmp_path / "homework.ipynb"
     shutil.copy(notebook(own), copy)
-    assert call("test", copy)[0] == 1
+    code, lines, _ = call("test", copy)
+    assert code == 1 and "in no course folder" in lines[1]
     fill_in(copy, RIGHT)
     assert call("test", copy)[0] == 0
 

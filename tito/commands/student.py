@@ -67,6 +67,8 @@ def _advice(own: Course, rows: list) -> str:
     row = next((r for r in rows if not r.done), None)
     if row is None:
         return f"everything is written and exported: tito submit {rows[-1].name[:2]}"
+    if row.broken:
+        return f"mend {row.name} as said above, save, and call {_tito(own)} status again"
     if row.written < row.exercises:
         return f"{_tito(own)} lab {row.name[:2]}"
     if row.failing:
@@ -141,6 +143,8 @@ def _tell_trial(trial, say) -> None:
     if not trial.questions:
         say("  no test found in this file: nothing was checked")
         return
+    if trial.alone:
+        say("  it lies in no course folder: tested alone, without the package of earlier modules")
     for line in as_lines(trial):
         say(line)
     for deviation in trial.result.deviations:
@@ -165,6 +169,9 @@ def _after_test(trials: list) -> str:
     question = next((q for q in failed.questions if q.tests and q.status != "passed"), None)
     what = f"exercise {question.title}" if question else "the cell that raised"
     verb = "write" if question and question.status == "missing" else "mend"
+    # Nothing of a cell is there that stops with an error, written as it may be.
+    if question and any(f"({question.title.split()[-1]})" in r for r in failed.result.raised):
+        verb = "mend"
     return f"{verb} {what}, save, and call tito test {word} again"
 
 

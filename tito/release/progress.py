@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ from tito.strip import CODE_STUB
 from tito.sync import content_hash
 
 _TESTS = ".tito/tests"
+# A line for IPython, in place of which Python reads a statement that does nothing.
+_MAGIC = re.compile(r"^([ \t]*)[%!].*$", re.MULTILINE)
 _STUB = re.compile(rf"^\s*{re.escape(CODE_STUB[1])}\s*(#.*)?$", re.MULTILINE)
 
 
@@ -44,6 +47,7 @@ class Progress:
     tested: str  # when
     hours: str
     remark: str = ""
+    broken: bool = False  # the notebook cannot be read, or a cell of it; the remark says why
 
     @property
     def failing(self) -> bool:
@@ -81,6 +85,18 @@ def _same(a: Cell, b: Cell) -> bool:
     return a.source.split() == b.source.split()
 
 
+def broken_cells(own: Notebook) -> list[str]:
+    """What a half-written line would cost: the exercises that do not parse, and where."""
+    troubles = []
+    for cell in own.of_role(Role.SOLUTION):
+        try:
+            ast.parse(_MAGIC.sub(r"\1pass", cell.source))
+        except SyntaxError as error:
+            line = f", line {error.lineno}" if error.lineno else ""
+            troubles.append(f"{cell.label}{line} is no valid Python: {error.msg}")
+    return troubles
+
+
 def facts_of(notebook: Notebook) -> dict[str, str]:
     """The small table at the head of a module: "hours" -> "2.5", ..."""
     facts: dict[str, str] = {}
@@ -113,17 +129,19 @@ def of_module(course: Course, ref: ModuleRef) -> Progress:
     """The line of one module; a notebook that cannot be read is a remark, not an error."""
     release = kit.released(course, ref.name)
     total = len(release.of_role(Role.SOLUTION))
-    remark, made = "", "no"
+    remark, made, troubles = "", "no", []
     written, last = 0, {}
     try:
         path = ref.source
-        written = total - len(unanswered(release, load(path)).exercises)
+        own = load(path)
+        troubles = broken_cells(own)
+        written = total - len(unanswered(release, own).exercises)
         made = exported(course, ref)
         last = last_test(course, ref.name) or {}
         if last and last.get("content") != digest(path):
             remark = "changed since the last test"
     except UserError as error:
-        remark = f"{error.cell}: {error.message}" if error.cell else error.message
+        troubles = [f"{error.cell}: {error.message}" if error.cell else error.message]
     return Progress(
         name=ref.name,
         written=written,
@@ -132,7 +150,8 @@ def of_module(course: Course, ref: ModuleRef) -> Progress:
         points=f"{last['points']}/{last['max_points']}" if last else "",
         tested=last.get("when", ""),
         hours=_hours(release),
-        remark=remark,
+        remark=troubles[0] if troubles else remark,
+        broken=bool(troubles),
     )
 
 

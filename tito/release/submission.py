@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import io
 import json
-import re
 import zipfile
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -16,15 +14,12 @@ import tito
 from tito.course import Course, ModuleRef
 from tito.errors import UserError
 from tito.files import write_atomic
-from tito.notebook import Notebook, Role, load
+from tito.notebook import Notebook, load
 from tito.release import kit, progress
-from tito.release.progress import Unanswered
+from tito.release.progress import Unanswered, broken_cells
 
 MANIFEST = "manifest.json"
 FOLDER = "submit"
-
-# A line for IPython, in place of which Python reads a statement that does nothing.
-_MAGIC = re.compile(r"^([ \t]*)[%!].*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -49,24 +44,12 @@ def pack(course: Course, ref: ModuleRef, folder: Path | None = None) -> Submissi
     data = ref.ipynb.read_bytes()
     path = (folder or course.root / FOLDER) / f"{ref.name}.zip"
     write_atomic(path, _zip(ref, data, manifest(course, ref, data, left)))
-    return Submission(path, ref.ipynb, left, _missing_tests(release, own), _broken_cells(own))
+    return Submission(path, ref.ipynb, left, _missing_tests(release, own), broken_cells(own))
 
 
 def _missing_tests(release: Notebook, own: Notebook) -> list[str]:
     graded = [c.grade_id for c in release.cells if c.graded and c.grade_id]
     return [g for g in graded if own.by_id(g) is None]
-
-
-def _broken_cells(own: Notebook) -> list[str]:
-    """What a half-written line would cost: the exercises that do not parse, and where."""
-    troubles = []
-    for cell in own.of_role(Role.SOLUTION):
-        try:
-            ast.parse(_MAGIC.sub(r"\1pass", cell.source))
-        except SyntaxError as error:
-            line = f", line {error.lineno}" if error.lineno else ""
-            troubles.append(f"{cell.label}{line} is no valid Python: {error.msg}")
-    return troubles
 
 
 def manifest(course: Course, ref: ModuleRef, data: bytes, left: Unanswered) -> dict:

@@ -40,13 +40,18 @@ class Question:
 
 @dataclass
 class Trial:
-    """One notebook tested. `own` says whether it is a kit's, tested against its release."""
+    """One notebook tested.
+
+    own   : it is a kit's, tested against its release
+    alone : it lies in no course folder, so there is no package beside it
+    """
 
     ref: ModuleRef
     path: Path
     result: Result
     questions: list[Question] = field(default_factory=list)
     own: bool = False
+    alone: bool = False
 
     @property
     def tests(self) -> int:
@@ -85,7 +90,7 @@ def run(course: Course | None, ref: ModuleRef) -> Trial:
         before="own" if own else "reference",
     )
     result.module = ref.name
-    trial = Trial(ref, path, result, questions(master, result.cells), own)
+    trial = Trial(ref, path, result, questions(master, result.cells), own, not inside)
     if own and result.status == "graded":
         progress.remember_test(
             course, path, ref.name, display(result.points), display(trial.max_points)
