@@ -211,6 +211,9 @@ def test_test_tells_the_points_and_agrees_with_its_code(own, call):
     assert lines[1].split() == ["1", "weigh", "1/1", "+2", "later", "passed"]
     assert lines[-1] == "next: tito export 02, then tito submit 02"
     assert call("status")[1][1].split()[3] == "1/1"
+    assert call("export", "02")[1][-1] == "next: tito submit 02_demo"
+    fill_in(notebook(own), {"weigh": RIGHT["weigh"].replace("0.0", "0")})
+    assert call("export", "02")[1][-1] == "next: tito test 02_demo"
 
 
 def test_test_of_a_fresh_kit_fails_and_says_what_to_write(own, call):

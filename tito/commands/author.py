@@ -270,5 +270,13 @@ def _next_after_export(args: Namespace, refs: list[ModuleRef], changed: bool, mi
             print("the package is up to date")
         print(f"next: {again if changed else f'tito test {_word(refs[0])}'}")
         return 1 if changed else 0
-    print(f"next: tito {'start' if missing else 'test'} {_word(refs[0])}")
+    print(f"next: tito {'start' if missing else _after_export(refs[0])} {_word(refs[0])}")
     return 0
+
+
+def _after_export(ref: ModuleRef) -> str:
+    """test; or submit, where the notebook passed its tests as it is now."""
+    from tito.release import progress
+
+    passed = ref.in_kit and progress.of_module(find_course(), ref).passed
+    return "submit" if passed else "test"

@@ -50,10 +50,15 @@ class Progress:
     broken: bool = False  # the notebook cannot be read, or a cell of it; the remark says why
 
     @property
-    def failing(self) -> bool:
-        """The last test of the notebook as it is now left points behind."""
+    def passed(self) -> bool:
+        """The last test was of the notebook as it is now, and gave all points."""
         earned, _, most = self.points.partition("/")
-        return bool(self.points) and earned != most and not self.remark
+        return bool(self.points) and earned == most and not self.remark
+
+    @property
+    def failing(self) -> bool:
+        """It was, and left points behind."""
+        return bool(self.points) and not self.remark and not self.passed
 
     @property
     def done(self) -> bool:
