@@ -1480,7 +1480,7 @@ Your answers here are read by a person. Three to six sentences each; numbers fro
 
 ## You are done when
 
-- every test cell above runs without a message, and `tito test 02` says the same;
+- every test cell above runs without a message (a number alone is its points), and `tito test 02` says the same;
 - you have compared your predictions with what the cells printed, above all the lists of exercise 3;
 - the three questions have an answer;
 - `tito export 02` has written `tinykernels/loops.py`, and you find your own words in it.

@@ -1930,7 +1930,7 @@ Your answers here are read by a person. Three to six sentences each; numbers fro
 
 ## You are done when
 
-- every test cell above runs without a message, and `tito test 03` says the same;
+- every test cell above runs without a message (a number alone is its points), and `tito test 03` says the same;
 - you have compared your predictions with what the cells printed, above all the ten views and the softmax table;
 - the three questions have an answer;
 - `tito export 03` has written `tinykernels/vectorized.py`, and you find your own words in it.

@@ -1830,7 +1830,7 @@ Your answers here are read by a person. Three to six sentences each; numbers fro
 
 ## You are done when
 
-- every test cell above runs without a message, and `tito test 04` says the same;
+- every test cell above runs without a message (a number alone is its points), and `tito test 04` says the same;
 - you have compared your predictions with what the cells printed, above all the miss maps and the staircase;
 - the three questions have an answer;
 - `tito export 04` has written `tinykernels/memory.py`, and you find your own words in it.

@@ -1791,7 +1791,7 @@ r"""
 
 ## You are done when
 
-- every test cell above runs without a message, and `tito test 05` says the same;
+- every test cell above runs without a message (a number alone is its points), and `tito test 05` says the same;
 - you have compared your predictions with what the cells printed, above all the misses of the three orders and the blocks of NumPy;
 - the three questions have an answer;
 - `tito export 05` has written `tinykernels/blocking.py`, and you find your own words in it.

@@ -2242,7 +2242,7 @@ Your answers here are read by a person. Three to six sentences each; numbers fro
 
 ## You are done when
 
-- every test cell above runs without a message, and `tito test 06` says the same;
+- every test cell above runs without a message (a number alone is its points), and `tito test 06` says the same;
 - you can say for each of your functions of 02 and 03 whether threads could help it;
 - the three questions have an answer;
 - `tito export 06` has written `tinykernels/parallel.py`, and you find your own words in it.

@@ -2810,7 +2810,7 @@ Your answers here are read by a person. Three to six sentences each; lines of as
 
 ## You are done when
 
-- every test cell above runs without a message, and `tito test 07` says the same;
+- every test cell above runs without a message (a number alone is its points), and `tito test 07` says the same;
 - you have compared your predictions with what the cells printed, above all the table of habits and the naive softmax;
 - you have read one innermost loop from its first to its last line;
 - the three questions have an answer;

@@ -750,7 +750,8 @@ for plain, n in product((True, False), (0, VL, 1, 2 * VL + 3)):
     want = y.astype(np.float64)
     want[5 : 5 + n] = axpy_spec(1.5, x[5 : 5 + n], y[5 : 5 + n])
     whole = 5 + n - n % VL
-    causes = {"y itself did not change: `y = ...` makes a new array": lambda: y} if n >= VL else {}
+    unchanged = "y did not change: vstore writes into it, `y = ...` is a new array"
+    causes = {unchanged: lambda: y} if n >= VL else {}
     causes |= {
         "the tail was forgotten: the last n % VL elements did not change": lambda: np.r_[
             want[:whole], y[whole:]
@@ -1023,9 +1024,9 @@ for axes, mr in zip(all_axes, (4, largest, largest + 1)):
     colours = [colour for colour, number in kinds for _ in range(number)]
     for i in range(max(REGISTERS, len(colours))):
         colour = colours[i] if i < len(colours) else "none"
-        edge = RED if i >= REGISTERS else "gray"
-        place = (i % 8, -(i // 8))
-        axes.add_patch(Rectangle(place, 0.85, 0.85, fc=colour, ec=edge, lw=2 if edge == RED else 1))
+        too_many = dict(edgecolor=RED, linewidth=2.5, linestyle=":")
+        frame = too_many if i >= REGISTERS else dict(edgecolor="gray")
+        axes.add_patch(Rectangle((i % 8, -(i // 8)), 0.85, 0.85, facecolor=colour, **frame))
     axes.set(xlim=(-0.2, 8), ylim=(-0.3 - REGISTERS // 8, 1.1), aspect="equal")
     axes.axis("off")
     axes.set_title(f"{mr} x 2: {len(colours)} of {REGISTERS}", fontsize=10)
@@ -1033,7 +1034,7 @@ plt.show()
 
 # %% [markdown]
 """
-*Figure: the registers of your CPU as boxes, for a tile of 4 rows and 2 vectors, for the highest that fits, and for one row more. Blue: sums, orange: vectors of B, green: the broadcast; a red frame: there is no such register.*
+*Figure: the registers of your CPU as boxes, for a tile of 4 rows and 2 vectors, for the highest that fits, and for one row more. Blue: sums, orange: vectors of B, green: the broadcast; a dotted red frame: there is no such register.*
 
 **Predict.** Which tile is the fastest? What does one row too many cost: nothing, a few per cent, or half? And twice as many rows as fit?
 """
@@ -1677,7 +1678,7 @@ except NotImplementedError:
 
 # %% [markdown]
 """
-Panels of 9 rows are none that `turn_columns` knows: there your loop copies all of it, float by float. `pack_b` should take one to three times as long as the plain copy. Where it takes ten times as long, `panels_from_rows` goes float by float, too, and every large product will wait for it: see the hint.
+Panels of 9 rows are none that `turn_columns` knows: there your loop copies all of it, float by float. `pack_b` should take one to three times as long as the plain copy. Where it takes as long as those panels, `panels_from_rows` goes float by float, too, and every large product will wait for it: see the hint.
 """
 
 # %% [markdown]
@@ -2965,7 +2966,7 @@ Your answers here are read by a person. Three to six sentences each; numbers fro
 
 ## You are done when
 
-- every test cell above runs without a message, and `tito test 08` says the same;
+- every test cell above runs without a message (a number alone is its points), and `tito test 08` says the same;
 - you have compared your predictions with what the cells printed, above all how many sums keep the core busy;
 - the three questions have an answer;
 - `tito export 08` has written `tinykernels/simd/`, and `tito bench gemm` shows your gemm beside NumPy's.

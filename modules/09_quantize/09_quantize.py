@@ -2822,7 +2822,7 @@ Your answers here are read by a person. Three to six sentences each; numbers fro
 
 ## You are done when
 
-- every test cell above runs without a message, and `tito test 09` says the same;
+- every test cell above runs without a message (a number alone is its points), and `tito test 09` says the same;
 - you have compared your predictions with what the cells printed, above all the two surprises: bytes without their instruction are slower than floats, and so are nibbles row after row;
 - the three questions have an answer;
 - `tito export 09` has written `tinykernels/quantized.py`, and `tito bench int8 q4` shows your kernels beside others.
