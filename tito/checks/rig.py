@@ -18,6 +18,7 @@ from tito.machine import timer
 from tito.machine.blas import one_thread
 
 STUDENT, BASELINE = "student", "baseline"
+UNSEEN = 1e-9  # seconds of a window in which the clock did not move: never 0, which makes no ratio
 # Memory that the arrays of one batch may take.
 ROOM = 256 << 20
 
@@ -69,6 +70,11 @@ class Window:
     results: list[Any]
     after: list[Call]
 
+    @property
+    def is_seen(self) -> bool:
+        """Whether the clock moved in it."""
+        return self.seconds > UNSEEN
+
 
 class Rig(Protocol):
     """Two functions ready to be measured.
@@ -104,7 +110,7 @@ class NotebookRig:
     reading: str | None = "read in this notebook"
     shortest = timer.SHORTEST_SAMPLE
     # A clock that ticks 64 times a second (Windows) needs long windows.
-    most_calls = 64 if timer.SHORTEST_SAMPLE < 0.01 else 1024
+    most_calls = 64 if timer.FINE else 1024
     room = ROOM
 
     def __init__(self, functions: dict[str, Callable]) -> None:
@@ -118,8 +124,7 @@ class NotebookRig:
         func, own = self._functions[who], [call.copy() for call in calls]
         start = timer.clock()
         returned = [func(*call.args, **call.kwargs) for call in own]
-        # Never 0: a clock that did not move makes no ratio.
-        seconds = max(timer.clock() - start, 1e-9)
+        seconds = max(timer.clock() - start, UNSEEN)
         return Window(seconds, [c.result(r) for c, r in zip(own, returned)], own)
 
     def doubts(self, draw: Callable[[], list[Call]], form: Form) -> bool:

@@ -22,6 +22,7 @@ clock = time.thread_time
 # One sample lasts at least this long: short against patience, long against the clock's step, which
 # is a scheduler tick of 15.6 ms on Windows.
 SHORTEST_SAMPLE = 0.1 if sys.platform == "win32" else 0.002
+FINE = SHORTEST_SAMPLE < 0.01  # so that anything at all is seen to take time
 MOST_CALLS = 1_000_000
 REPEATS = 7
 ROUNDS = 9

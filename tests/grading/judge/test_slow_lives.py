@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import sys
 from contextlib import contextmanager
 from types import SimpleNamespace
 
@@ -16,7 +17,7 @@ import pytest
 
 from tito.checks import speed
 from tito.checks.notebook import NotebookRuntime
-from tito.checks.rig import Window
+from tito.checks.rig import UNSEEN, Window
 from tito.checks.runtime import use
 from tito.grading.judge import rig
 from tito.grading.judge.twin import Baseline
@@ -87,6 +88,7 @@ class Machine(NotebookRuntime):
     student : how slow its processes are, one after the other; twins : the same of both twins
     stalls  : windows, counted over all processes, that pay `stall` seconds for a machine which
               stood still
+    blind   : so many windows in which the clock stands still, beginning with the n-th: (n, many)
     call    : seconds of the baseline
     """
 
@@ -98,12 +100,14 @@ class Machine(NotebookRuntime):
         *,
         stalls=(),
         stall=STALL,
+        blind=(0, 0),
         own=False,
         call=CALL,
     ):
         super().__init__()
         self.own, self.cpus = own, []
         self.stalls, self.stall, self.counted = set(stalls), stall, 0
+        self.blind = range(blind[0], sum(blind))
         self.draw = random.Random(f"{ratio} {student} {twins}")
         self.student = Process(self, call / ratio, student)
         self.first, self.second = (Process(self, call, [slow]) for slow in twins)
@@ -112,6 +116,8 @@ class Machine(NotebookRuntime):
     def takes(self, seconds):
         stalled = self.counted in self.stalls
         self.counted += 1
+        if self.counted - 1 in self.blind:
+            return UNSEEN
         return seconds * self.draw.uniform(0.97, 1.03) + self.stall * stalled
 
     def other(self):
@@ -254,6 +260,27 @@ def test_no_window_that_pays_for_a_stall_changes_points(ratio, earned, call):
         found = measured(Machine(ratio, stalls=[window], call=call))
         assert (window, found.earned) == (window, earned)
         assert found.measured.median == pytest.approx(ratio, rel=0.15)
+
+
+@pytest.mark.parametrize("ratio, earned", [(1.3, 0), (2.8, 2)])
+@pytest.mark.parametrize("first", [0, 2, 3, 9])
+def test_nor_does_a_clock_that_stands_still(monkeypatch, ratio, earned, first):
+    """As a guest's does after time that was taken from it: until as much has passed again."""
+    slept: list[float] = []
+    monkeypatch.setattr(sys.modules["tito.checks.speed"].time, "sleep", slept.append)
+    machine = Machine(ratio, blind=(first, 9))
+    found = measured(machine)
+    assert found.earned == earned
+    assert found.measured.median == pytest.approx(ratio, rel=0.15)
+    assert 0 < len(slept) <= 5 and slept == sorted(slept)
+
+
+def test_a_clock_that_never_moves_is_not_waited_for_for_ever(monkeypatch):
+    slept: list[float] = []
+    monkeypatch.setattr(sys.modules["tito.checks.speed"].time, "sleep", slept.append)
+    found = measured(Machine(1.3, blind=(0, 10**6)))
+    assert "clock stands still" in found.message and found.doubt
+    assert 30 < sum(slept) < 240
 
 
 @pytest.mark.parametrize("ratio, earned", [(1.3, 0), (2.8, 2)])

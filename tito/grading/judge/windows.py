@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tito.checks.rig import UNSEEN
 from tito.grading import wire
 
 
@@ -21,7 +22,7 @@ def own_reading(told: Any, n: int) -> tuple[float, list]:
     seconds, returned = told
     wire.require(type(seconds) is float and 0 <= seconds < 1e6, "seconds")
     wire.require(type(returned) is list and len(returned) == n, "results")
-    return max(seconds, 1e-9), returned
+    return max(seconds, UNSEEN), returned
 
 
 def stand_in(name: str) -> Any:

@@ -23,8 +23,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
+from tito.checks.rig import UNSEEN, Form, Window
 from tito.checks.rig import Call as Timed
-from tito.checks.rig import Form, Window
 from tito.counted import CountedArray
 from tito.grading import wire
 from tito.grading.engine.base import Engine
@@ -350,7 +350,7 @@ class World:
         now = session.channel.cpu_seconds()
         seconds, session.charged = now - session.charged, now
         results = [odd.get(i, found) for i, found in enumerate(batch.results())]
-        return Window(max(seconds, 1e-9), results, batch.inside)
+        return Window(max(seconds, UNSEEN), results, batch.inside)
 
     def timed_by_itself(self, target: Target, calls: Sequence[Timed]) -> Window:
         """The same by a clock that the process itself reads, and could set."""
