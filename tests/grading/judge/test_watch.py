@@ -94,6 +94,30 @@ def test_who_sleeps_while_the_whole_machine_stood_still_is_not_idle(every_look_t
     assert ended(StandingStill(), 60 * TICK, idle=20.0, wall=15.0) is None
 
 
+class Charged(StandingStill):
+    """At the fifth look its clock has moved by more than the limit."""
+
+    def cpu_seconds(self) -> float:
+        return super().cpu_seconds() + 20.0 * (self.looks > 5)
+
+
+def test_who_is_charged_for_time_in_which_the_whole_machine_stood_still_is_not_ended(
+    every_look_takes,
+):
+    asked = {"idle": 60.0, "wall": 60.0}
+    assert ended(Charged(), 60 * TICK, **asked) == "took too much"
+    every_look_takes(20.0)
+    assert ended(Charged(), 60 * TICK, **asked) is None
+
+
+def test_who_is_looked_at_seldom_is_ended_all_the_same(every_look_takes):
+    """A judge that has no CPU itself cannot tell use from charge: some of each look counts."""
+    every_look_takes(1.0)
+    busy = Charged()
+    busy.cpu_seconds = lambda: StandingStill.cpu_seconds(busy) * busy.looks
+    assert ended(busy, 600 * TICK, idle=60.0, wall=1e6) == "took too much"
+
+
 def test_who_waits_for_a_cpu_or_a_disk_is_not_idle(every_look_takes):
     assert ended(StandingStill(held_up=True)) is None
 

@@ -13,6 +13,7 @@ from tito.grading.limits import HELD_UP
 
 TICK = 0.05
 LONGEST_TICK = 4 * TICK  # as which a longer one counts
+CPUS = os.cpu_count() or 1
 LOOK_EVERY = 4  # ticks: counting files takes longer than reading a clock
 # Less CPU than this in the idle time counts as doing nothing (a sleeping Python wakes up at times).
 IDLE_CPU = 0.05
@@ -101,14 +102,18 @@ class Watch:
         self._closed.set()
 
     def _run(self) -> None:
-        last, quiet, quiet_cpu = time.monotonic(), 0.0, 0.0
+        last, last_cpu = time.monotonic(), self._channel.cpu_seconds()
+        quiet, quiet_cpu = 0.0, 0.0
         waited, ticks = waited_for_cpu(os.getpid()), 0
         while not self._closed.wait(TICK):
             ticks += 1
             now, cpu = time.monotonic(), self._channel.cpu_seconds()
             held_up = self._channel.is_held_up()
-            # A judge that was itself stopped for a while (a laptop's lid) is nobody's fault.
-            passed, last = min(now - last, LONGEST_TICK), now
+            # A judge that was itself stopped for a while (a laptop's lid) is nobody's fault, nor is
+            # what the system charges for that to whoever ran.
+            if now - last > LONGEST_TICK:
+                self._forgive(cpu - last_cpu - LONGEST_TICK * CPUS)
+            passed, last, last_cpu = min(now - last, LONGEST_TICK), now, cpu
             before, waited = waited, waited_for_cpu(os.getpid())
             # Less than nothing where a thread that had waited has ended.
             starved = passed if held_up else min(passed, max(0.0, waited - before))
@@ -124,6 +129,10 @@ class Watch:
             if reason is not None and not self._closed.is_set():
                 self._end(reason)
                 return
+
+    def _forgive(self, cpu: float) -> None:
+        for budget in list(self._budgets.values()):
+            budget.cpu_end += max(0.0, cpu)
 
     def _may_idle(self) -> bool:
         budgets = list(self._budgets.values())
