@@ -103,7 +103,7 @@ def test_other():
 
 def test_what_hangs_on_a_clock_fails_if_it_fails_three_times(pytester, monkeypatch):
     slept: list[float] = []
-    monkeypatch.setattr(conftest.time, "sleep", slept.append)
+    monkeypatch.setattr(conftest, "time", SimpleNamespace(sleep=slept.append))
     pytester.makepyfile(CLOCKED)
     hooks = SimpleNamespace(
         pytest_runtest_protocol=conftest.pytest_runtest_protocol,

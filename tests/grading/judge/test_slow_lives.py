@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import random
 import sys
+import time
 from contextlib import contextmanager
 from types import SimpleNamespace
 
@@ -262,12 +263,19 @@ def test_no_window_that_pays_for_a_stall_changes_points(ratio, earned, call):
         assert found.measured.median == pytest.approx(ratio, rel=0.15)
 
 
+@pytest.fixture
+def slept(monkeypatch):
+    """Seconds that a race would have slept; nobody sleeps, and other threads are left alone."""
+    seconds: list[float] = []
+    clock = SimpleNamespace(thread_time=time.thread_time, sleep=seconds.append)
+    monkeypatch.setattr(sys.modules["tito.checks.speed"], "time", clock)
+    return seconds
+
+
 @pytest.mark.parametrize("ratio, earned", [(1.3, 0), (2.8, 2)])
 @pytest.mark.parametrize("first", [0, 2, 3, 9])
-def test_nor_does_a_clock_that_stands_still(monkeypatch, ratio, earned, first):
+def test_nor_does_a_clock_that_stands_still(slept, ratio, earned, first):
     """As a guest's does after time that was taken from it: until as much has passed again."""
-    slept: list[float] = []
-    monkeypatch.setattr(sys.modules["tito.checks.speed"].time, "sleep", slept.append)
     machine = Machine(ratio, blind=(first, 9))
     found = measured(machine)
     assert found.earned == earned
@@ -275,9 +283,7 @@ def test_nor_does_a_clock_that_stands_still(monkeypatch, ratio, earned, first):
     assert 0 < len(slept) <= 5 and slept == sorted(slept)
 
 
-def test_a_clock_that_never_moves_is_not_waited_for_for_ever(monkeypatch):
-    slept: list[float] = []
-    monkeypatch.setattr(sys.modules["tito.checks.speed"].time, "sleep", slept.append)
+def test_a_clock_that_never_moves_is_not_waited_for_for_ever(slept):
     found = measured(Machine(1.3, blind=(0, 10**6)))
     assert "clock stands still" in found.message and found.doubt
     assert 30 < sum(slept) < 240
