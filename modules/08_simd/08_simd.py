@@ -472,7 +472,11 @@ def in_python(function, **others):
             cell.cell_contents = plain(theirs.cell_contents)
         if not names:
             names["kernel"] = lambda written: written
-            names |= {n: plain(v) for n, v in inner.__globals__.items() if n != "kernel"} | others
+            known = inner.__globals__
+            # Under another name, too: `store = vstore`.
+            instead = {id(known[n]): v for n, v in others.items() if callable(known.get(n))}
+            names |= {n: instead.get(id(v)) or plain(v) for n, v in known.items() if n != "kernel"}
+            names |= others
         return copies[inner]
 
     return plain(function)

@@ -198,6 +198,14 @@ def test_what_a_kernel_calls_can_be_noted():
     assert loads == [0, vec.VL, 2 * vec.VL, 0]
 
 
+def test_what_takes_the_place_of_a_name_takes_that_of_its_aliases():
+    space = {"kernel": kernel, "vstore": vec.vstore, "vzero": vec.vzero, "store": vec.vstore}
+    exec("@kernel\ndef clear(x):\n    store(x, 0, vzero())\n    vstore(x, 0, vzero())", space)
+    stored, x = [], np.ones(vec.VL, np.float32)
+    vec.in_python(space["clear"], vstore=lambda x, i, v: stored.append(i))(x)
+    assert stored == [0, 0] and x.all()
+
+
 def test_a_kernel_in_plain_python_gives_the_same_and_looks_at_every_index():
     a = np.arange(35, dtype=np.float32).reshape(5, 7)
     b = np.arange(7 * 41, dtype=np.float32).reshape(7, 41) % 5
