@@ -110,6 +110,20 @@ def test_who_is_charged_for_time_in_which_the_whole_machine_stood_still_is_not_e
     assert ended(Charged(), 60 * TICK, **asked) is None
 
 
+def test_what_one_call_was_charged_the_next_does_not_pay_for(every_look_takes):
+    every_look_takes(20.0)
+    channel, over = Charged(), threading.Event()
+    watching = Watch(channel, 60.0, lambda reason: over.set())
+    while channel.looks < 20:
+        pass
+    assert 1.0 <= watching.cpu_seconds() < 5.0
+    with watching.allow(0.5, 60.0, "took too much"):
+        while channel.looks < 60 and not over.is_set():
+            pass
+    watching.close()
+    assert not over.is_set()
+
+
 def test_who_is_looked_at_seldom_is_ended_all_the_same(every_look_takes):
     """A judge that has no CPU itself cannot tell use from charge: some of each look counts."""
     every_look_takes(1.0)

@@ -210,6 +210,14 @@ def test_a_cell_that_dies_is_undone_and_the_rest_stays(fresh):
             assert b == 2
 
 
+def test_what_a_process_was_charged_wrongly_uses_up_no_limit(fresh, monkeypatch):
+    """Neither that of the test nor that of the notebook, which add up what calls used."""
+    with fresh("a = 1") as student:
+        world = student.world
+        monkeypatch.setattr(world._session.watch, "_forgiven", 1000.0)
+        assert -1000 <= world.seconds < -500
+
+
 @pytest.mark.clock
 def test_a_cell_over_its_limit_is_ended(fresh):
     limits = Limits(solution=0.5, extra=0.3, idle=1.0)

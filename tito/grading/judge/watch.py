@@ -58,16 +58,21 @@ class Watch:
         self._end = end
         self._excess = excess
         self._budgets: dict[int, Budget] = {}
+        self._forgiven = 0.0  # CPU seconds
         self._pauses = 0
         self._here = threading.local()  # .paused: how many pauses this thread is in
         self._lock = threading.Lock()
         self._closed = threading.Event()
         threading.Thread(target=self._run, daemon=True).start()
 
+    def cpu_seconds(self) -> float:
+        """What the process has used, without what it was charged while the machine stood still."""
+        return self._channel.cpu_seconds() - self._forgiven
+
     @contextmanager
     def allow(self, cpu: float, wall: float, passed: str, may_idle: bool = False) -> Iterator[None]:
         """The limits for the work in the block, and what to say when the CPU limit is passed."""
-        budget = Budget(self._channel.cpu_seconds() + cpu, wall, passed, may_idle)
+        budget = Budget(self.cpu_seconds() + cpu, wall, passed, may_idle)
         self._budgets[id(budget)] = budget
         try:
             yield
@@ -112,7 +117,7 @@ class Watch:
             # A judge that was itself stopped for a while (a laptop's lid) is nobody's fault, nor is
             # what the system charges for that to whoever ran.
             if now - last > LONGEST_TICK:
-                self._forgive(cpu - last_cpu - LONGEST_TICK * CPUS)
+                self._forgiven += max(0.0, cpu - last_cpu - LONGEST_TICK * CPUS)
             passed, last, last_cpu = min(now - last, LONGEST_TICK), now, cpu
             before, waited = waited, waited_for_cpu(os.getpid())
             # Less than nothing where a thread that had waited has ended.
@@ -121,7 +126,9 @@ class Watch:
             if self._may_idle() or cpu - quiet_cpu > IDLE_CPU or held_up:
                 quiet, quiet_cpu = 0.0, cpu
             step = 0.0 if self._pauses else passed
-            reason = self._passed(cpu, max(0.0, step - starved), min(step, starved))
+            reason = self._passed(
+                cpu - self._forgiven, max(0.0, step - starved), min(step, starved)
+            )
             if reason is None and quiet > self._idle:
                 reason = f"did nothing for {self._idle:g} s"
             if reason is None and ticks % LOOK_EVERY == 0:
@@ -129,10 +136,6 @@ class Watch:
             if reason is not None and not self._closed.is_set():
                 self._end(reason)
                 return
-
-    def _forgive(self, cpu: float) -> None:
-        for budget in list(self._budgets.values()):
-            budget.cpu_end += max(0.0, cpu)
 
     def _may_idle(self) -> bool:
         budgets = list(self._budgets.values())

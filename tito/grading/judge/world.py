@@ -252,7 +252,7 @@ class World:
     @property
     def seconds(self) -> float:
         """CPU seconds that the student's processes have used so far."""
-        return self._spent + (self._session.channel.cpu_seconds() if self._session else 0.0)
+        return self._spent + (self._session.watch.cpu_seconds() if self._session else 0.0)
 
     @property
     def is_held_up(self) -> bool:
@@ -327,7 +327,7 @@ class World:
 
         False, and nothing done, where that could cost the test that runs its time.
         """
-        spent = self._session.channel.cpu_seconds()
+        spent = self._session.watch.cpu_seconds()
         test = self._limits.test - (self.seconds - self._test.started if self._test else 0.0)
         if spent > MOST_RENEWED or 3 * spent > min(test, self._limits.notebook - self.seconds):
             return False
