@@ -233,6 +233,14 @@ def test_a_cell_that_does_not_parse_is_mended_not_written(own, call):
     assert lines[-1] == "next: mend exercise 1 weigh, save, and call tito test 02 again"
 
 
+@pytest.mark.parametrize("line", ["ODD = (7\n       % 4)", "%matplotlib inline", "!ls", "max?"])
+def test_a_cell_that_ipython_understands_is_not_broken(own, call, line):
+    fill_in(notebook(own), {**RIGHT, "weigh": f"{RIGHT['weigh']}\n{line}\n"})
+    assert call("test", "02")[0] == 0
+    assert call("status")[1][-1] == "next: tito export 02"
+    assert not any("mend this first" in text for text in call("submit", "02")[1])
+
+
 def test_test_json_has_stdout_for_itself(own, call, tmp_path):
     fill_in(notebook(own), RIGHT)
     code, lines, err = call("test", "02", "--json")

@@ -168,10 +168,10 @@ def _after_test(trials: list) -> str:
         return f"tito reset {word} --list shows backups" if failed.own else "check the file"
     question = next((q for q in failed.questions if q.tests and q.status != "passed"), None)
     what = f"exercise {question.title}" if question else "the cell that raised"
-    verb = "write" if question and question.status == "missing" else "mend"
-    # Nothing of a cell is there that stops with an error, written as it may be.
-    if question and any(f"({question.title.split()[-1]})" in r for r in failed.result.raised):
-        verb = "mend"
+    # What a cell defines is missing, too, where the cell stops with an error.
+    stopped = {raised.partition(",")[0].split()[-1] for raised in failed.result.raised}
+    is_missing = question is not None and question.status == "missing"
+    verb = "write" if is_missing and f"({question.title.split()[-1]})" not in stopped else "mend"
     return f"{verb} {what}, save, and call tito test {word} again"
 
 

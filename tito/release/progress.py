@@ -13,14 +13,13 @@ from typing import Any
 from tito.course import Course, ModuleRef
 from tito.errors import UserError
 from tito.files import write_atomic
+from tito.forbid import python_source
 from tito.notebook import Cell, Notebook, Role, load
 from tito.release import kit
 from tito.strip import CODE_STUB
 from tito.sync import content_hash
 
 _TESTS = ".tito/tests"
-# A line for IPython, in place of which Python reads a statement that does nothing.
-_MAGIC = re.compile(r"^([ \t]*)[%!].*$", re.MULTILINE)
 _STUB = re.compile(rf"^\s*{re.escape(CODE_STUB[1])}\s*(#.*)?$", re.MULTILINE)
 
 
@@ -50,15 +49,10 @@ class Progress:
     broken: bool = False  # the notebook cannot be read, or a cell of it; the remark says why
 
     @property
-    def passed(self) -> bool:
-        """The last test was of the notebook as it is now, and gave all points."""
-        earned, _, most = self.points.partition("/")
-        return bool(self.points) and earned == most and not self.remark
-
-    @property
     def failing(self) -> bool:
-        """It was, and left points behind."""
-        return bool(self.points) and not self.remark and not self.passed
+        """The last test of the notebook as it is now left points behind."""
+        earned, _, most = self.points.partition("/")
+        return bool(self.points) and earned != most and not self.remark
 
     @property
     def done(self) -> bool:
@@ -95,7 +89,7 @@ def broken_cells(own: Notebook) -> list[str]:
     troubles = []
     for cell in own.of_role(Role.SOLUTION):
         try:
-            ast.parse(_MAGIC.sub(r"\1pass", cell.source))
+            ast.parse(python_source(cell.source))
         except SyntaxError as error:
             line = f", line {error.lineno}" if error.lineno else ""
             troubles.append(f"{cell.label}{line} is no valid Python: {error.msg}")
@@ -180,6 +174,13 @@ def remember_test(course: Course, path: Path, name: str, points: str, max_points
         "max_points": max_points,
     }
     write_atomic(course.root / _TESTS / f"{name}.json", json.dumps(entry, indent=1) + "\n")
+
+
+def has_passed(course: Course, ref: ModuleRef) -> bool:
+    """Whether the last test was of the notebook as it is now, and gave all points."""
+    last = last_test(course, ref.name)
+    is_of_now = last is not None and last["content"] == digest(ref.source)
+    return is_of_now and last["points"] == last["max_points"]
 
 
 def last_test(course: Course, name: str) -> dict[str, Any] | None:
