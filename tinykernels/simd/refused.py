@@ -80,16 +80,13 @@ _OTHERS = "where clip round array asarray copy zeros_like ones_like empty_like f
 _OF_NUMPY = {getattr(np, name) for name in f"{_REDUCTIONS} {_OTHERS}".split()} | {np.linalg.norm}
 _ARITHMETIC = _functions(operator) | _functions(math) | _functions(np, np.ufunc) | _OF_NUMPY
 _ARITHMETIC |= {abs, min, max, sum, pow, round, divmod}
-_ITEMS = {operator.getitem, operator.setitem, operator.delitem}
 _NUMBERS_AND_ARRAYS = {operator.truth, operator.not_, len, float, int, complex, range}
+_ITEMS = {operator.getitem, operator.setitem, operator.delitem}
 
-for _refuse, _ones in (
-    (_item, _ITEMS),
-    (_array, _NUMBERS_AND_ARRAYS),
-    (_arithmetic, _ARITHMETIC - _ITEMS - _NUMBERS_AND_ARRAYS),
-):
-    for _one in _ones:
-        overload(_one)(_refuse)
+_REFUSED = dict.fromkeys(_ARITHMETIC, _arithmetic)
+_REFUSED |= dict.fromkeys(_NUMBERS_AND_ARRAYS, _array) | dict.fromkeys(_ITEMS, _item)
+for _one, _refuse in _REFUSED.items():
+    overload(_one)(_refuse)
 
 
 @infer_getattr

@@ -18,6 +18,8 @@ from tito.machine import timer
 from tito.machine.blas import one_thread
 
 STUDENT, BASELINE = "student", "baseline"
+# In one window. A clock that ticks 64 times a second (Windows) needs long ones.
+MOST_CALLS = 64 if timer.FINE else 1024
 UNSEEN = 1e-9  # seconds of a window in which the clock did not move: never 0, which makes no ratio
 # Memory that the arrays of one batch may take.
 ROOM = 256 << 20
@@ -109,8 +111,7 @@ class NotebookRig:
 
     reading: str | None = "read in this notebook"
     shortest = timer.SHORTEST_SAMPLE
-    # A clock that ticks 64 times a second (Windows) needs long windows.
-    most_calls = 64 if timer.FINE else 1024
+    most_calls = MOST_CALLS
     room = ROOM
 
     def __init__(self, functions: dict[str, Callable]) -> None:

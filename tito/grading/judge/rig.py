@@ -16,12 +16,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from tito.checks.rig import BASELINE, ROOM, STUDENT, Call, Form, Window
+from tito.checks.rig import BASELINE, MOST_CALLS, ROOM, STUDENT, Call, Form, Window
 from tito.grading.judge.proxy import Proxy, Target, target_of
 from tito.grading.judge.twin import Baseline
 from tito.grading.judge.windows import stand_in
 from tito.grading.judge.world import World
-from tito.machine.timer import FINE, SHORTEST_SAMPLE
+from tito.machine.timer import SHORTEST_SAMPLE
 
 # A request costs the process some 0.2 ms, which a window must dwarf.
 SHORTEST_WINDOW = 0.005
@@ -104,7 +104,7 @@ class OwnRig(_TwoTwins):
 
     reading = "own reading"
     shortest = SHORTEST_SAMPLE
-    most_calls = 64 if FINE else 1024
+    most_calls = MOST_CALLS
     room = ROOM
 
     def _window(self, target: Target, calls: Sequence[Call], form: Form) -> Window:
