@@ -2702,6 +2702,13 @@ for plain, m, k, n in cases:
     hint = "any number of rows: whole tiles first, then a lower one for the rest"
     got = expect_fresh(multiply, a, b)
     expect_close(got, want, scale=np.float32(60), inner=k, hint=hint)
+a, nr = normal((2, 5)).astype(np.float32), tile_for(2)[1] * VL
+b = aligned_empty((5, 8 * nr + VL))  # whole tiles, and one that is exactly a vector wide
+b[...] = normal(b.shape)
+want = product_spec(a, b).astype(np.float32)
+for multiply in (skinny_in_python, gemm_skinny):
+    hint = "a tile may be as wide as a vector: `narrow` does it"
+    expect_close(expect_fresh(multiply, a, b), want, scale=np.float32(40), inner=5, hint=hint)
 a = normal((2 * TILE[0], 9)).astype(np.float32)
 for name, b in layouts(normal((9, 8 * VL)).astype(np.float32)):
     want = product_spec(a, b).astype(np.float32)
