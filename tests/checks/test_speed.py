@@ -227,7 +227,7 @@ class Scripted(NotebookRuntime):
                 seconds = outer.seconds * (1 if who == STUDENT else ratio) * len(calls)
                 return Window(seconds, outer.results(who, calls), list(calls))
 
-            def doubts(self, draw, form):
+            def doubts(self, draw, form, patience):
                 outer.doubts += 1
                 assert len(draw()) > 1
                 if outer.slow is None:

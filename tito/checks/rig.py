@@ -7,7 +7,8 @@ two processes and reads their clocks from outside.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -21,6 +22,11 @@ STUDENT, BASELINE = "student", "baseline"
 # In one window. A clock that ticks 64 times a second (Windows) needs long ones.
 MOST_CALLS = 64 if timer.FINE else 1024
 UNSEEN = 1e-9  # seconds of a window in which the clock did not move: never 0, which makes no ratio
+# A clock that stands still, as a virtual machine's does after time that was taken from it, sees
+# nothing of a window. It is measured again: some times at once, then each time after a longer pause
+# (seconds), and for all windows of a check the pauses take so long at most.
+PAUSES = (*[0] * 6, 0.5, 1, 2, 4, 8, 16, 32)
+LONGEST_PAUSES = 90.0
 # Memory that the arrays of one batch may take.
 ROOM = 256 << 20
 
@@ -78,6 +84,32 @@ class Window:
         return self.seconds > UNSEEN
 
 
+class Patience:
+    """Measures again what the clock saw nothing of; one for all windows of a check.
+
+    seconds : that its pauses may take in all; 0 for a clock so coarse that it sees no short window
+    """
+
+    def __init__(self, seconds: float = LONGEST_PAUSES if timer.FINE else 0.0) -> None:
+        self._left = seconds
+
+    def until_seen(self, measure: Callable[[], dict[str, Window]]) -> dict[str, Window]:
+        """What `measure` gives in the first try of which the clock saw each window, or the last."""
+        windows = measure()
+        for pause in PAUSES:
+            if self._left <= 0 or pause > self._left or are_seen(windows.values()):
+                break
+            self._left -= pause
+            time.sleep(pause)
+            windows = measure()
+        return windows
+
+
+def are_seen(windows: Iterable[Window]) -> bool:
+    """Whether the clock moved in each of them."""
+    return all(window.is_seen for window in windows)
+
+
 class Rig(Protocol):
     """Two functions ready to be measured.
 
@@ -99,7 +131,7 @@ class Rig(Protocol):
     def run(self, who: str, calls: Sequence[Call], form: Form) -> Window:
         """Call it once for each of the inputs, which it gets as copies; measured."""
 
-    def doubts(self, draw: Callable[[], list[Call]], form: Form) -> bool:
+    def doubts(self, draw: Callable[[], list[Call]], form: Form, patience: Patience) -> bool:
         """Whether the baseline of the rounds was slow by itself; then there is another now."""
 
     def renew(self) -> bool:
@@ -128,7 +160,7 @@ class NotebookRig:
         seconds = max(timer.clock() - start, UNSEEN)
         return Window(seconds, [c.result(r) for c, r in zip(own, returned)], own)
 
-    def doubts(self, draw: Callable[[], list[Call]], form: Form) -> bool:
+    def doubts(self, draw: Callable[[], list[Call]], form: Form, patience: Patience) -> bool:
         return False
 
     def renew(self) -> bool:

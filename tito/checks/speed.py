@@ -30,22 +30,20 @@ from tito.checks.case import calling_names
 from tito.checks.compare import Bound, Difference
 from tito.checks.failure import CheckFailed, Failure
 from tito.checks.memory import arrays_in
-from tito.checks.rig import BASELINE, STUDENT, UNSEEN, Call, Form, Rig, Window
+from tito.checks.rig import BASELINE, STUDENT, Call, Form, Patience, Rig, Window, are_seen
 from tito.checks.runtime import current
 from tito.checks.steps import FULL, HALF, STRETCH, Measured, Steps, Threshold, steps_for
-from tito.machine import instruction_set, timer
+from tito.machine import instruction_set
 
-FEWEST_ROUNDS, MOST_ROUNDS = 7, 31
+# After the fewest rounds a kernel has the highest step if its every ratio is clearly beyond it, and
+# one so slow that the seconds are used up is judged; others take some more, in doubt the most.
+FEWEST_ROUNDS, SOME_ROUNDS, MOST_ROUNDS = 3, 7, 31
 # CPU seconds: of all rounds; of one window of the baseline.
 MOST_SECONDS, LONGEST_WINDOW = 6.0, 0.25
 # Whose CPU seconds count with those of the two.
 JUDGE = "judge"
 # So many times as long while a threshold lies in the interval: of few rounds an odd one decides.
 LONGER_IN_DOUBT = 3
-# After that many rounds a kernel whose every ratio is clearly beyond the highest step has it.
-FEWEST_WHEN_CLEAR = 3
-# After that many rounds a kernel so slow that the seconds are used up is judged.
-FEWEST_WHEN_SLOW = 3
 # A process was slow by 2.4 at most (tito.grading.judge.rig). Who is so many times beyond a step in
 # spite of that is within the width of an interval (STRETCH) of it, where doubt is the student's.
 SLOWEST = 2.0
@@ -55,9 +53,6 @@ MOST_RACES, CERTAIN_RACES = 3, 2
 FEWEST_CALLS = 2
 # By so much too few calls in each window are measured once more.
 TOO_FEW = 4
-# A clock that stands still, as a virtual machine's does after time that was taken from it, sees
-# nothing of a window. It is measured again, each time after a longer pause, in seconds.
-PAUSES = (0.5, 1, 2, 4, 8, 16, 32)
 # A kernel that takes less a call drowns in what surrounds it.
 SHORTEST_CALL = 1e-4
 
@@ -120,11 +115,11 @@ def speed(
     current().before_check(calling_names())
     steps = steps_for(full, half, instruction_set())
     names = tuple(current().describe(f) for f in (func, baseline))
-    verdict = _Verdict(names, points, hint)
+    verdict, patience = _Verdict(names, points, hint), Patience()
 
     def race() -> _Race:
         drawn = _Drawn(inputs, writes)
-        return _Race(names, drawn, prepare, expected, Bound(float(inner)))
+        return _Race(names, drawn, prepare, expected, Bound(float(inner)), patience)
 
     with current().rig(func, baseline) as rig:
         if steps is not None and rig.reading is not None:
@@ -180,6 +175,7 @@ class _Race:
         prepare: Callable[..., tuple] | None,
         expected: Callable[..., np.ndarray] | None,
         bound: Bound,
+        patience: Patience,
     ) -> None:
         self.names = names
         self.ratios: list[float] = []
@@ -188,9 +184,9 @@ class _Race:
         self._prepare = prepare
         self._expected = expected
         self._bound = bound
+        self._patience = patience
         self._forms: dict[str, Form] = {}
         self._seconds: dict[str, list[float]] = {}
-        self._pauses = list(PAUSES) if timer.FINE else []
 
     def warm_up(self, rig: Rig) -> None:
         """One ordinary call of each, whose values must be right."""
@@ -207,46 +203,72 @@ class _Race:
 
     def run(self, rig: Rig, steps: Steps) -> None:
         """Rounds until the interval lies on one side of each threshold."""
-        windows = self._round(rig, students_first=True)
-        times = {who: window.seconds / self.calls for who, window in windows.items()}
         most = min(rig.room // self._draw.one_size(self._forms), rig.most_calls)
+        times = self._first_times(rig, most)
+        if times is None:
+            return
         self.calls, self.base_calls = self._calls_by(times, rig.shortest, most)
         self._rounds(rig, steps)
+        if not self.was_seen():
+            return
         # A machine that stood still in that one round: windows were too short by far.
         calls = self._calls_by(self.seconds_a_call(), rig.shortest, most)
         if calls[0] > TOO_FEW * self.calls:
             self.calls, self.base_calls = calls
             self._rounds(rig, steps)
 
+    def _first_times(self, rig: Rig, most: int) -> dict[str, float] | None:
+        """Seconds a call of each, from one round; None if the clock sees no window at all."""
+        windows = self._round(rig, students_first=True)
+        while not are_seen(windows.values()):
+            if self.calls >= most:
+                return None
+            self.calls = min(TOO_FEW * self.calls, most)
+            if self._expected is None or not windows[BASELINE].is_seen:
+                self.base_calls = self.calls
+            windows = self._round(rig, students_first=True)
+        calls = {STUDENT: self.calls, BASELINE: self.base_calls}
+        return {who: windows[who].seconds / n for who, n in calls.items()}
+
     def _rounds(self, rig: Rig, steps: Steps) -> None:
+        """Rounds; one with a window that the clock did not see tells no ratio."""
         self.ratios, self._seconds = [], {STUDENT: [], BASELINE: [], JUDGE: []}
         self._touch(rig)
-        while len(self.ratios) < MOST_ROUNDS and not self._is_enough(steps):
+        for turn in range(MOST_ROUNDS):
+            if self._is_enough(steps):
+                return
             start = time.thread_time()
-            windows = self._round(rig, students_first=len(self.ratios) % 2 == 0)
-            for who, window in windows.items():
-                self._seconds[who].append(window.seconds)
-            self.ratios.append(self._ratio(windows))
-            self._seconds[JUDGE].append(time.thread_time() - start)
+            windows = self._round(rig, students_first=turn % 2 == 0)
+            if are_seen(windows.values()):
+                for who, window in windows.items():
+                    self._seconds[who].append(window.seconds)
+                self.ratios.append(self._ratio(windows))
+                self._seconds[JUDGE].append(time.thread_time() - start)
 
     def _is_enough(self, steps: Steps) -> bool:
         n, spent = len(self.ratios), self._spent()
-        if n < min(FEWEST_WHEN_CLEAR, FEWEST_WHEN_SLOW):
+        if n < FEWEST_ROUNDS:
             return False
-        if n >= FEWEST_WHEN_CLEAR and min(self.ratios) >= STRETCH * steps.full:
+        if min(self.ratios) >= STRETCH * steps.full:
             return True
         if Measured.of(self.ratios).in_doubt(steps):
-            return n >= FEWEST_WHEN_SLOW and spent > LONGER_IN_DOUBT * MOST_SECONDS
-        return n >= FEWEST_ROUNDS or (n >= FEWEST_WHEN_SLOW and spent > MOST_SECONDS)
+            return spent > LONGER_IN_DOUBT * MOST_SECONDS
+        return n >= SOME_ROUNDS or spent > MOST_SECONDS
 
     def may_be_luck(self, steps: Steps) -> bool:
         """Whether a baseline that was slow by itself could have made the step."""
+        if not self.was_seen():
+            return False
         slowest = min(self.ratios) / SLOWEST
         return steps.reached(slowest) < Measured.of(self.ratios).share(steps)
 
     def doubts(self, rig: Rig) -> bool:
         """Whether it was slow by itself, and another takes its place."""
-        return rig.doubts(lambda: self._calls()[: self.base_calls], self._forms[BASELINE])
+
+        def draw() -> list[Call]:
+            return self._calls()[: self.base_calls]
+
+        return rig.doubts(draw, self._forms[BASELINE], self._patience)
 
     def _touch(self, rig: Rig) -> None:
         """Let all memory of a window be touched once before; that of few calls was by now.
@@ -260,8 +282,8 @@ class _Race:
             rig.run(STUDENT, [self._prepared(call) for call in calls], self._forms[STUDENT])
 
     def was_seen(self) -> bool:
-        """Whether the clock moved in most windows."""
-        return all(statistics.median(self._seconds[w]) > UNSEEN for w in (STUDENT, BASELINE))
+        """Whether the clock moved in the windows of as many rounds as it takes."""
+        return len(self.ratios) >= FEWEST_ROUNDS
 
     def seconds_a_call(self) -> dict[str, float]:
         calls = {STUDENT: self.calls, BASELINE: self.base_calls}
@@ -295,12 +317,8 @@ class _Race:
         return calls, min(filling(times[BASELINE], times[BASELINE]), calls)
 
     def _round(self, rig: Rig, students_first: bool) -> dict[str, Window]:
-        """Both on the same new inputs; every result is checked."""
-        windows = self._windows(rig, students_first)
-        while self._pauses and not all(window.is_seen for window in windows.values()):
-            time.sleep(self._pauses.pop(0))
-            windows = self._windows(rig, students_first)
-        return windows
+        """Both on the same new inputs, as the clock saw them; every result is checked."""
+        return self._patience.until_seen(lambda: self._windows(rig, students_first))
 
     def _windows(self, rig: Rig, students_first: bool) -> dict[str, Window]:
         calls = self._calls()

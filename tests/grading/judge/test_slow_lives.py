@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import random
 import sys
-import time
 from contextlib import contextmanager
 from types import SimpleNamespace
 
@@ -18,7 +17,7 @@ import pytest
 
 from tito.checks import speed
 from tito.checks.notebook import NotebookRuntime
-from tito.checks.rig import UNSEEN, Window
+from tito.checks.rig import UNSEEN, Patience, Window
 from tito.checks.runtime import use
 from tito.grading.judge import rig
 from tito.grading.judge.twin import Baseline
@@ -43,7 +42,7 @@ class Process:
     def __init__(self, machine, seconds, lives):
         self.machine, self.seconds = machine, seconds
         self.slow, *self.left = lives
-        self.calls = self.windows = self.renewals = self.holds = 0
+        self.calls = self.windows = self.renewals = self.holds = self.most_calls = 0
         self.is_held = False
 
     def call(self, target, args, kwargs):
@@ -56,6 +55,7 @@ class Process:
 
     def timed_by_itself(self, target, calls):
         self.windows += 1
+        self.most_calls = max(self.most_calls, len(calls))
         results = [np.exp(call.args[0]) for call in calls]
         seconds = len(calls) * self.seconds + REQUEST
         return Window(self.machine.takes(seconds * self.slow), results, [])
@@ -89,8 +89,11 @@ class Machine(NotebookRuntime):
     student : how slow its processes are, one after the other; twins : the same of both twins
     stalls  : windows, counted over all processes, that pay `stall` seconds for a machine which
               stood still
-    blind   : so many windows in which the clock stands still, beginning with the n-th: (n, many)
+    blind   : so many windows in which the clock stands still, beginning with the n-th: (n, many);
+              or in which part of all windows it does, here and there
     call    : seconds of the baseline
+    seed    : of all that is drawn
+    tick    : seconds of the clock's step
     """
 
     def __init__(
@@ -104,22 +107,30 @@ class Machine(NotebookRuntime):
         blind=(0, 0),
         own=False,
         call=CALL,
+        seed=0,
+        tick=0.0,
     ):
         super().__init__()
         self.own, self.cpus = own, []
         self.stalls, self.stall, self.counted = set(stalls), stall, 0
-        self.blind = range(blind[0], sum(blind))
-        self.draw = random.Random(f"{ratio} {student} {twins}")
+        self.draw = random.Random(f"{ratio} {student} {twins} {seed}")
+        self.blind = (
+            range(blind[0], sum(blind))
+            if type(blind) is tuple
+            else {window for window in range(10**5) if self.draw.random() < blind}
+        )
         self.student = Process(self, call / ratio, student)
         self.first, self.second = (Process(self, call, [slow]) for slow in twins)
         self.asked = False
+        self.tick = tick
 
     def takes(self, seconds):
         stalled = self.counted in self.stalls
         self.counted += 1
         if self.counted - 1 in self.blind:
             return UNSEEN
-        return seconds * self.draw.uniform(0.97, 1.03) + self.stall * stalled
+        took = seconds * self.draw.uniform(0.97, 1.03) + self.stall * stalled
+        return max(took // self.tick * self.tick, UNSEEN) if self.tick else took
 
     def other(self):
         assert not self.asked, "a second twin starts once"
@@ -267,8 +278,7 @@ def test_no_window_that_pays_for_a_stall_changes_points(ratio, earned, call):
 def slept(monkeypatch):
     """Seconds that a race would have slept; nobody sleeps, and other threads are left alone."""
     seconds: list[float] = []
-    clock = SimpleNamespace(thread_time=time.thread_time, sleep=seconds.append)
-    monkeypatch.setattr(sys.modules["tito.checks.speed"], "time", clock)
+    monkeypatch.setattr("tito.checks.rig.time", SimpleNamespace(sleep=seconds.append))
     return seconds
 
 
@@ -280,7 +290,29 @@ def test_nor_does_a_clock_that_stands_still(slept, ratio, earned, first):
     found = measured(machine)
     assert found.earned == earned
     assert found.measured.median == pytest.approx(ratio, rel=0.15)
-    assert 0 < len(slept) <= 5 and slept == sorted(slept)
+    assert 0 < len(slept) <= 9 and slept == sorted(slept)
+
+
+@pytest.mark.parametrize("part", [0.1, 0.3, 0.5])
+@pytest.mark.parametrize("ratio, earned", [(1.3, 0), (2.8, 2)])
+def test_nor_does_one_that_does_so_here_and_there(slept, ratio, earned, part):
+    for seed in range(25):
+        found = measured(Machine(ratio, twins=[SLOW, 1.0], blind=part, seed=seed))
+        assert (seed, found.earned, found.doubt) == (seed, earned, False)
+        assert sum(slept) < 100
+        slept.clear()
+
+
+@pytest.mark.parametrize("ratio, earned", [(1.3, 0), (2.8, 2)])
+def test_nor_does_a_clock_of_64_ticks_a_second(monkeypatch, slept, ratio, earned):
+    """As on Windows: it sees no short window, which a pause does not change."""
+    monkeypatch.setattr(sys.modules["tito.checks.speed"], "Patience", lambda: Patience(0))
+    monkeypatch.setattr(rig.OutsideRig, "shortest", 0.1)
+    machine = Machine(ratio, call=0.008, tick=1 / 64)
+    found = measured(machine)
+    assert (found.earned, slept) == (earned, [])
+    assert found.measured.median == pytest.approx(ratio, rel=0.3)
+    assert machine.student.most_calls <= 1.2 * 0.1 * ratio / 0.008, "no window for many seconds"
 
 
 def test_a_clock_that_never_moves_is_not_waited_for_for_ever(slept):
