@@ -9,8 +9,7 @@ from .trees import walk
 # Calls that run a text, with the place of the text; what it defines belongs to the cell.
 _RUNNING = {
     "exec": 0, "eval": 0, "run_cell": 0, "run_cell_async": 0, "ex": 0, "ev": 0, "runsource": 0,
-    "runcode": 0, "push": 0, "run_cell_magic": 2, "run_code": 0, "timeit": 0, "repeat": 0,
-    "Timer": 0,
+    "runcode": 0, "push": 0, "run_code": 0, "timeit": 0, "repeat": 0, "Timer": 0,
 }  # fmt: skip
 _TIMING = ("timeit", "repeat", "Timer")
 

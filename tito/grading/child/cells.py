@@ -16,12 +16,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tito.grading.child.magics import Shell, display, to_python
+from tito.grading.child.magics import Shell, display
 
 ONLY_TREE = 0x400  # ast.PyCF_ONLY_AST; ast itself takes a while to import
 TOP_LEVEL_AWAIT = 0x2000  # ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 IS_COROUTINE = 0x80  # inspect.CO_COROUTINE
-FUTURES = 0x1FE0000  # compiler flags of `from __future__ import ...`
+# Compiler flags of `from __future__ import ...`, but for barry_as_FLUFL: with it a cell would parse
+# that the judge cannot read.
+FUTURES = 0x1FE0000 & ~0x400000
 MOST_SHOWN = 2000
 
 
@@ -55,20 +57,20 @@ class Cells:
         self.labels: dict[str, str] = {}  # file -> label
         main = types.ModuleType("__main__")
         self.namespace = main.__dict__
-        self.shell = Shell(self.namespace, self._run_part)
+        self.shell = Shell(self.namespace)
         self._furnish(main)
 
     def run(self, label: str, source: str) -> None:
         """Run a cell and print the value of its last expression, as a notebook does."""
         self._running = str(self._folder / (re.sub(r"[^\w.-]+", "_", label)[:80] + ".py"))
         self.labels[self._running] = label
-        value = self._run_part(source, is_python=False)
-        if value is not None:
-            self.namespace["_"] = value
-            try:
-                print(repr(value)[:MOST_SHOWN])
-            except Exception as error:
-                print(f"(a value whose repr raises {type(error).__name__})")
+        try:
+            value = self._run(source)
+            if value is not None:
+                self.namespace["_"] = value
+                _show(value)
+        finally:
+            self.shell.end_cell()
 
     def run_all(self, cells: list[list[str]]) -> None:
         """Run (label, source) cells of the master; one that raises does not stop the next."""
@@ -101,20 +103,12 @@ class Cells:
         }.items():
             setattr(builtins, name, value)
 
-    def _run_part(self, source: str, is_python: bool = True) -> Any:
-        """Run code as part of the current cell; the value of its last expression.
-
-        is_python : whether it may hold no magics
-        """
+    def _run(self, source: str) -> Any:
+        """Run the code of the current cell; the value of its last expression."""
         self._keep(source)
         code = self._compiled_ahead(source)
         if code is None:
-            try:
-                tree = _parsed(source, self._running, self._futures)
-            except SyntaxError:
-                if is_python:
-                    raise
-                return self._run_part(to_python(source))
+            tree = _parsed(source, self._running, self._futures)
             code = _compiled(tree, self._running, self._futures)
         self._futures |= code.body.co_flags & FUTURES  # as in a notebook, they hold on
         self._execute(code.body)
@@ -162,6 +156,13 @@ def _compiled(tree: Any, name: str, futures: int) -> Compiled:
     flags |= body.co_flags & FUTURES
     value = compile(_ast.Expression(last.value), name, "eval", flags, dont_inherit=True)
     return Compiled(body, value)
+
+
+def _show(value: Any) -> None:
+    try:
+        print(repr(value)[:MOST_SHOWN])
+    except Exception as error:
+        print(f"(a value whose repr raises {type(error).__name__})")
 
 
 def _renamed(code: types.CodeType | None, name: str) -> types.CodeType | None:

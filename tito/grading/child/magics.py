@@ -1,18 +1,16 @@
 """IPython's ways in a process without IPython: magics, shell lines, display, get_ipython().
 
 What measures or shows does nothing here, with a notice. What runs code (`%%time`, `%time`,
-`%%capture`, `%prun`) runs it exactly once, since it may define what the tests need.
+`%%capture`, `%prun`) is that code by now (tito.forbid.source): no text is run here that the judge
+has not read.
 """
 
 from __future__ import annotations
 
 import io
-import re
-from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from typing import Any
 
-RUN_ONCE = {"time", "prun", "capture"}
 MOST_NOTICES = 20
 
 
@@ -35,31 +33,22 @@ class Shell(Nothing):
     """What get_ipython() returns.
 
     namespace : of the cells
-    run : runs a piece of code in it, as part of the cell that is running; returns the value of
-          its last expression
     """
 
-    def __init__(self, namespace: dict[str, Any], run: Callable[[str], Any]) -> None:
+    def __init__(self, namespace: dict[str, Any]) -> None:
         self.user_ns = namespace
         self.notices: list[str] = []
-        self._run = run
+        self._capturing = ExitStack()
+        self._captured: list[io.StringIO] = []
 
-    def run_line_magic(self, name: str, line: str = "", *_: Any, **__: Any) -> Any:
-        if name in RUN_ONCE and line.strip():
-            return self._run(_without_options(name, line))
-        return self._skip(f"%{name} {line}")
+    def run_line_magic(self, name: str, line: str = "", *_: Any, **__: Any) -> None:
+        self._skip(f"%{name} {line}")
 
-    def run_cell_magic(self, name: str, line: str = "", body: str | None = None, *_: Any) -> Any:
-        body = "\n" + (body or "")  # keeps the line numbers of the cell
-        if name == "capture":
-            return self._capture(line, body)
-        if name in RUN_ONCE:
-            return self._run(body)
-        return self._skip(f"%%{name} {line}")
+    def run_cell_magic(self, name: str, line: str = "", *_: Any) -> None:
+        self._skip(f"%%{name} {line}")
 
-    def magic(self, text: str) -> Any:
-        name, _, line = text.lstrip("%").partition(" ")
-        return self.run_line_magic(name, line)
+    def magic(self, text: str) -> None:
+        self._skip(f"%{text.lstrip('%')}")
 
     def system(self, command: str = "", *_: Any, **__: Any) -> None:
         self._skip(f"!{command}")
@@ -68,6 +57,20 @@ class Shell(Nothing):
         self._skip(f"!{command}")
         return []
 
+    def begin_capture(self) -> None:
+        """What `%%capture` does before its cell; its end is the cell's at the latest."""
+        self._captured = [io.StringIO(), io.StringIO()]
+        self._capturing.enter_context(redirect_stdout(self._captured[0]))
+        self._capturing.enter_context(redirect_stderr(self._captured[1]))
+
+    def end_capture(self) -> Captured:
+        """What `%%capture name` binds to its name."""
+        self._capturing.close()
+        return Captured(*(text.getvalue() for text in self._captured))
+
+    def end_cell(self) -> None:
+        self._capturing.close()
+
     def take_notices(self) -> list[str]:
         taken, self.notices = self.notices, []
         return taken
@@ -75,14 +78,6 @@ class Shell(Nothing):
     def _skip(self, what: str) -> None:
         if len(self.notices) < MOST_NOTICES:
             self.notices.append(f"{what.strip()[:80]} was not run")
-
-    def _capture(self, line: str, body: str) -> None:
-        out, err = io.StringIO(), io.StringIO()
-        with redirect_stdout(out), redirect_stderr(err):
-            self._run(body)
-        names = [word for word in line.split() if not word.startswith("-")]
-        if names:
-            self.user_ns[names[0]] = Captured(out.getvalue(), err.getvalue())
 
 
 class Captured:
@@ -103,27 +98,7 @@ class Captured:
         return self.stdout
 
 
-def _without_options(name: str, line: str) -> str:
-    """The code of a line magic, after options such as `-s cumulative` of %prun."""
-    options = r"\s*-(?:[DlsT]\s*\S+|[a-zA-Z]+)\s+" if name == "prun" else r"\s*--?no-\S+\s+"
-    while match := re.match(options, line):
-        line = line[match.end() :]
-    return line
-
-
 def display(*objects: Any, **_: Any) -> None:
     """Prints what a notebook would show."""
     for obj in objects:
         print(repr(obj)[:2000])
-
-
-def to_python(source: str) -> str:
-    """Plain Python for a cell that uses IPython's syntax.
-
-    Only called for a cell that Python cannot parse, so that the others do not wait for IPython.
-    """
-    try:
-        from IPython.core.inputtransformer2 import TransformerManager
-    except ImportError:
-        return "\n".join("" if re.match(r"\s*[%!]", line) else line for line in source.split("\n"))
-    return TransformerManager().transform_cell(source)

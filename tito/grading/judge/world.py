@@ -39,6 +39,7 @@ from tito.grading.judge.outcomes import CellOutcome, Ran, RunningTest, TestEnd
 from tito.grading.judge.proxy import Proxy, Target, target_of
 from tito.grading.judge.raised import warning_class
 from tito.grading.judge.session import Answer, Session
+from tito.grading.judge.text import without_magics
 from tito.grading.judge.values import Values
 from tito.grading.judge.windows import odd_results, own_reading
 from tito.grading.limits import Limits
@@ -118,7 +119,7 @@ class World:
         role    : "solution", "given" or "extra": which limit holds
         defines : names the master's cell defines; `missing` tells why one of them is not there
         """
-        cell = Ran(label, source, role, frozenset(defines))
+        cell = Ran(label, without_magics(source), role, frozenset(defines))
         before = self.seconds
         try:
             outcome = self._run(self._ready(), cell)
@@ -137,6 +138,7 @@ class World:
 
     def run_given(self, cells: Sequence[tuple[str, str]]) -> None:
         """Run cells of the master, (label, source), in one request; nobody asks how they ended."""
+        cells = [(label, without_magics(source)) for label, source in cells]
         try:
             session = self._ready()
             with self._budget(session, self._limits.given * len(cells)):
