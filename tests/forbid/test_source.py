@@ -14,7 +14,7 @@ from tito.forbid import python_source
         ("x = 7 % 2", "x = 7 % 2"),
         ("s = '''\n%no magic\n'''", "s = '''\n%no magic\n'''"),
         ("x = (7\n% 2)", "x = (7\n% 2)"),
-        ("%matplotlib inline\nx = 1", "get_ipython().run_line_magic('matplotlib', 'inline')\nx = 1"),
+        ("%pylab inline\nx = 1", "get_ipython().run_line_magic('pylab', 'inline')\nx = 1"),
         ("if x:\n    !ls\n    y = 2", "if x:\n    get_ipython().system('ls')\n    y = 2"),
         ("a = 1\nx = !ls", "a = 1\nx = get_ipython().getoutput('ls')"),
         ("%%time\nx = 1", "\nx = 1"),

@@ -526,6 +526,57 @@ def test_a_forbidden_route_takes_the_points_of_its_exercise():
         assert "cell 2, line 2" in cells[grade_id].message and "a @ b" in cells[grade_id].message
 
 
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "{}\nfiles = !ls",
+        "{}\n_ = %pwd",
+        "{}\nnp.dot?",
+        "/print 1\n{}",
+        "  \n%%time\n{}",
+        "%%prun -s cumulative\n!ls\n{}",
+        "{head}\n%time dot = lambda a, b: a @ b",
+        "{head}\n_ = %time globals().update(dot=lambda a, b: a @ b)",
+        "{head}\nget_ipython().run_line_magic('time', 'dot = lambda a, b: a @ b')",
+        "{head}\nrun = get_ipython().magic\nrun('time dot = lambda a, b: ' + 'a @ b')",
+        "{head}\ngetattr(get_ipython(), 'ma' 'gic')('time dot = lambda a, b: a @ b')",
+        "get_ipython().run_cell_magic('capture', '', '{escaped}')",
+        "{prompted}",
+        "{indented}",
+        "{}\n_ = 1 <> 2",
+    ],
+)
+def test_nothing_hides_a_forbidden_route_that_only_a_notebook_understands(cell):
+    given = Cell("code", "from __future__ import barry_as_FLUFL\nimport numpy as np")
+    test = test_cell("dot-test", "assert dot(np.ones(3), np.ones(3)) == 3")
+    head = "#| forbid: blas"
+    right = f"{head}\ndef dot(a, b): return sum(x * y for x, y in zip(a, b))"
+    route = f"{head}\ndef dot(a, b):\n    return a @ b"
+    lines = route.split("\n")
+    forms = {
+        "head": head,
+        "escaped": route.replace("\n", "\\n"),
+        "prompted": ">>> " + "\n... ".join(lines[1:]),
+        "indented": "\n".join(f"  {line}" for line in lines),
+    }
+    nb = Notebook([given, solution("dot", right), test])
+    assert grade(nb, nb, limits=ROOMY).points == 2
+    own = Notebook([given, solution("dot", cell.format(route, **forms)), test])
+    assert grade(nb, own, limits=ROOMY).points == 0
+
+
+@pytest.mark.parametrize(
+    "cell", ["files = !ls\n{}", "%%time\n{}", "%%capture out\n{}", "{}\n%timeit dot([1], [2])"]
+)
+def test_a_right_answer_may_have_what_only_a_notebook_understands(cell):
+    test = test_cell("dot-test", "assert dot([2.0], [3.0]) == 6")
+    right = "#| forbid: blas\ndef dot(a, b): return sum(x * y for x, y in zip(a, b))"
+    nb = Notebook([solution("dot", right), test])
+    assert (
+        grade(nb, Notebook([solution("dot", cell.format(right)), test]), limits=ROOMY).points == 2
+    )
+
+
 def test_a_forbidden_route_in_the_package_takes_the_points(tmp_path):
     folder = tmp_path / "tinykernels"
     folder.mkdir()
