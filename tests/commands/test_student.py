@@ -233,7 +233,10 @@ def test_a_cell_that_does_not_parse_is_mended_not_written(own, call):
     assert lines[-1] == "next: mend exercise 1 weigh, save, and call tito test 02 again"
 
 
-@pytest.mark.parametrize("line", ["ODD = (7\n       % 4)", "%matplotlib inline", "!ls", "max?"])
+@pytest.mark.parametrize(
+    "line",
+    ["ODD = (7\n       % 4)", "%matplotlib inline", "!ls", "max?", "FILES = !ls", "T = %timeit 1"],
+)
 def test_a_cell_that_ipython_understands_is_not_broken(own, call, line):
     fill_in(notebook(own), {**RIGHT, "weigh": f"{RIGHT['weigh']}\n{line}\n"})
     assert call("test", "02")[0] == 0
@@ -260,6 +263,13 @@ def test_a_loose_file_is_its_own_master(own, call, tmp_path, monkeypatch):
     assert code == 1 and "in no course folder" in lines[1]
     fill_in(copy, RIGHT)
     assert call("test", copy)[0] == 0
+
+
+def test_so_is_a_copy_beside_the_modules_which_is_not_said_to_be_elsewhere(own, call):
+    copy = notebook(own).with_name("copy of it.ipynb")
+    shutil.copy(notebook(own), copy)
+    lines = call("test", copy)[1]
+    assert "no course folder" not in lines[1] and "none of this course's modules" in lines[1]
 
 
 CELL = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}

@@ -144,7 +144,7 @@ def _tell_trial(trial, say) -> None:
         say("  no test found in this file: nothing was checked")
         return
     if trial.alone:
-        say("  it lies in no course folder: tested alone, without the package of earlier modules")
+        say(f"  {trial.alone}: tested alone, without the package of earlier modules")
     for line in as_lines(trial):
         say(line)
     for deviation in trial.result.deviations:

@@ -43,7 +43,7 @@ class Trial:
     """One notebook tested.
 
     own   : it is a kit's, tested against its release
-    alone : it lies in no course folder, so there is no package beside it
+    alone : why it was tested without the package; empty where that is the module's
     """
 
     ref: ModuleRef
@@ -51,7 +51,7 @@ class Trial:
     result: Result
     questions: list[Question] = field(default_factory=list)
     own: bool = False
-    alone: bool = False
+    alone: str = ""
 
     @property
     def tests(self) -> int:
@@ -90,12 +90,19 @@ def run(course: Course | None, ref: ModuleRef) -> Trial:
         before="own" if own else "reference",
     )
     result.module = ref.name
-    trial = Trial(ref, path, result, questions(master, result.cells), own, not inside)
+    alone = "" if inside else _why_alone(course)
+    trial = Trial(ref, path, result, questions(master, result.cells), own, alone)
     if own and result.status == "graded":
         progress.remember_test(
             course, path, ref.name, display(result.points), display(trial.max_points)
         )
     return trial
+
+
+def _why_alone(course: Course | None) -> str:
+    return (
+        "it lies in no course folder" if course is None else "it is none of this course's modules"
+    )
 
 
 def _named(course: Course) -> list[ModuleRef]:
