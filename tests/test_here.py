@@ -1,13 +1,16 @@
 """A module's notebook in a real kernel: the course folder, and errors as one message."""
 
 import json
+import linecache
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from tests.running import executed
+from tito.checks.display import Display
 
 pytest.importorskip("nbclient")
 
@@ -69,6 +72,8 @@ CELLS = {
     "product tested again": "a = np.eye(2)\nexpect_close(product(a, a), a)",
     "text": TEXT,
     "text tested": "x = np.ones(3)\nexpect_close(relu(x), x)",
+    "callback": "def relu(x):\n    return x(0)",
+    "callback tested": "def fails(i):\n    return [][i]\n\n\nexpect_close(relu(fails), 0.0)",
     "earlier result": "kept = np.ones(2)\nexpect_fresh(lambda: kept) is kept",
     "the same in another cell": "expect_fresh(lambda: kept) is kept",
     "whole traceback": "%tb",
@@ -186,6 +191,23 @@ def test_of_a_text_that_was_compiled_its_line_is_shown(outputs):
         "            line 2 of <step>\n"
         "              return given(x)"
     )
+
+
+def test_a_function_that_the_test_hands_over_is_not_the_students_line(outputs):
+    number = list(CELLS).index("callback") + 1
+    said = shown(outputs["callback tested"])
+    assert said.endswith(f"  where     cell [{number}], line 2\n              return x(0)")
+
+
+@pytest.mark.parametrize("name, is_text", [("<ipython-input-7-0>", False), ("<step>", True)])
+def test_a_cell_in_a_terminal_is_no_text_that_was_compiled(name, is_text):
+    source, space = "def f(x):\n    return [][x]", {}
+    linecache.cache[name] = len(source), None, source.splitlines(keepends=True), name
+    exec(compile(source, name, "exec"), space)
+    with pytest.raises(IndexError) as raised:
+        space["f"](3)
+    found = Display(SimpleNamespace(compile=None))._in_a_text(raised.tb)
+    assert found is None if not is_text else found.tb_lineno == 2
 
 
 def test_of_a_compiled_function_the_line_of_the_call_is_shown(outputs):

@@ -158,7 +158,7 @@ class Display:
         line = _line(where)
         if line:
             failure.rows.append(("", f"  {line}"))
-        written = _in_a_text(where)
+        written = self._in_a_text(where)
         if written is not None:
             step = f"line {written.tb_lineno} of {written.tb_frame.f_code.co_filename}"
             failure.rows.append(("", f"{step}\n  {_line(written)}"))
@@ -167,12 +167,27 @@ class Display:
     def _students_last(self, frames: list[TracebackType]) -> TracebackType:
         """The last step that is no code of the course's: there the student can look."""
         module = Module.find(self.shell.user_ns)
+        test = frames[0].tb_frame.f_code.co_filename
 
         def given(tb: TracebackType) -> bool:
-            name = tb.tb_frame.f_code.co_qualname.split(".")[0]
-            return module is not None and module.gives(name)
+            code = tb.tb_frame.f_code
+            if code.co_filename == test:  # a function that the test handed over
+                return True
+            return module is not None and module.gives(code.co_qualname.split(".")[0])
 
         return next((tb for tb in reversed(frames[1:]) if not given(tb)), frames[-1])
+
+    def _in_a_text(self, tb: TracebackType) -> TracebackType | None:
+        """The last step, from here on, in a text that the student's code has compiled."""
+        found = None
+        while tb.tb_next is not None:
+            tb = tb.tb_next
+            name = tb.tb_frame.f_code.co_filename
+            # In a terminal IPython's cells have such names, too.
+            is_text = name.startswith("<") and name.endswith(">") and self._cell_number(tb) is None
+            if is_text and linecache.getline(name, tb.tb_lineno):
+                found = tb
+        return found
 
 
 _CHECK_MODULES = ("tito.checks.expect", "tito.checks.tools")
@@ -188,17 +203,6 @@ def _source(tb: TracebackType) -> str:
 
 def _line(tb: TracebackType) -> str:
     return linecache.getline(tb.tb_frame.f_code.co_filename, tb.tb_lineno).strip()
-
-
-def _in_a_text(tb: TracebackType) -> TracebackType | None:
-    """The last step, from here on, in a text that the student's code has compiled."""
-    found = None
-    while tb.tb_next is not None:
-        tb = tb.tb_next
-        name = tb.tb_frame.f_code.co_filename
-        if name.startswith("<") and name.endswith(">") and linecache.getline(name, tb.tb_lineno):
-            found = tb
-    return found
 
 
 def _without_compiler(tb: TracebackType | None) -> TracebackType | None:
