@@ -32,13 +32,13 @@ __all__ = [
     "multiply_tile",
     "packed_tile",
     "row_parts",
-    "stores_of_2x2",
     "stores_of_tile",
     "tile_for",
     "ukernel",
     "ukernel_2x2",
     "ukernel_source",
     "vectors_stored",
+    "without_vfma",
 ]
 
 
@@ -123,12 +123,12 @@ def multiply_2x2(pa, pb, out, row=0, column=0, plain=False, kc=None):
     return out
 
 
-def stores_of_2x2(pa, pb):
-    """How many vectors ukernel_2x2 stores."""
-    c, stored = np.zeros(4 * VL, np.float32), []
-    tile = in_python(ukernel_2x2, vstore=lambda x, i, v: stored.append(i))
-    tile(pa.reshape(-1), pb.reshape(-1), 2 * VL, len(pa), c, 0, 2 * VL)
-    return len(stored)
+def without_vfma(pa, pb):
+    """What ukernel_2x2 adds to C where vfma adds nothing: nothing, if it makes all sums."""
+    c = np.zeros((2, 2 * VL), np.float32)
+    tile = in_python(ukernel_2x2, vfma=lambda u, v, w: w)
+    tile(pa.reshape(-1), pb.reshape(-1), 2 * VL, len(pa), c.reshape(-1), 0, 2 * VL)
+    return c
 
 
 # 08_simd: compile_source

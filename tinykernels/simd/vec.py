@@ -280,18 +280,21 @@ def in_python(function, **others):
         return copies[inner]
 
     def copied(inner):
-        names = spaces.setdefault(id(inner.__globals__), {})
+        known, names = inner.__globals__, spaces.setdefault(id(inner.__globals__), {})
+        # Under another name, too: `store = vstore`.
+        instead = {id(known[n]): v for n, v in others.items() if callable(known.get(n))}
+
+        def seen(value):
+            return instead.get(id(value)) or plain(value)
+
         cells = tuple(CellType() for _ in inner.__closure__ or ())
-        code, defaults = inner.__code__, inner.__defaults__
-        copies[inner] = FunctionType(code, names, inner.__name__, defaults, cells or None)
+        defaults = tuple(map(seen, inner.__defaults__ or ())) or None
+        copies[inner] = FunctionType(inner.__code__, names, inner.__name__, defaults, cells or None)
         for cell, theirs in zip(cells, inner.__closure__ or ()):
-            cell.cell_contents = plain(theirs.cell_contents)
+            cell.cell_contents = seen(theirs.cell_contents)
         if not names:
             names["kernel"] = lambda written: written
-            known = inner.__globals__
-            # Under another name, too: `store = vstore`.
-            instead = {id(known[n]): v for n, v in others.items() if callable(known.get(n))}
-            names |= {n: instead.get(id(v)) or plain(v) for n, v in known.items() if n != "kernel"}
+            names |= {n: seen(v) for n, v in known.items() if n != "kernel"}
             names |= others
         return copies[inner]
 
