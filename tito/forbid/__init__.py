@@ -29,7 +29,7 @@ from .findings import Finding
 from .package import read_package
 from .search import find
 from .sets import SETS, ForbidSet
-from .source import parsed, python_source
+from .source import parsed, python_source, reading, tree_of
 from .specifications import specifications
 
 __all__ = [
@@ -40,5 +40,7 @@ __all__ = [
     "parsed",
     "python_source",
     "read_package",
+    "reading",
     "specifications",
+    "tree_of",
 ]

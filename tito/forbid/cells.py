@@ -49,7 +49,8 @@ class Cell:
         """The cell of a text; package : where its relative imports begin."""
         cell = cls(label)
         try:
-            tree = ast.parse(python_source(source))
+            # A module of the package is imported as it is.
+            tree = ast.parse(python_source(source) if package is None else source)
         except (SyntaxError, ValueError):
             return cell  # a cell that does not parse has defined nothing
         except (RecursionError, MemoryError):

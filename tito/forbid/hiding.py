@@ -8,6 +8,9 @@ from functools import lru_cache
 
 UNREADABLE = {
     *("builtins.eval", "builtins.exec", "builtins.compile", "IPython.get_ipython"),
+    *("IPython.core", "IPython.terminal", "IPython.utils", "IPython.lib", "IPython.testing"),
+    *("IPython.extensions", "IPython.external", "IPython.embed", "IPython.embed_kernel"),
+    *("IPython.start_ipython", "IPython.start_kernel", "IPython.InteractiveShell"),
     *("inspect.getattr_static", "inspect.getmodule", "inspect.getmembers"),
     *("inspect.getmembers_static", "inspect.getclosurevars", "typing.get_type_hints"),
     *("typing.ForwardRef", "annotationlib.ForwardRef"),

@@ -10,6 +10,7 @@ from .trees import walk
 _RUNNING = {
     "exec": 0, "eval": 0, "run_cell": 0, "run_cell_async": 0, "ex": 0, "ev": 0, "runsource": 0,
     "runcode": 0, "push": 0, "run_code": 0, "timeit": 0, "repeat": 0, "Timer": 0,
+    "run_cell_magic": 2, "run_line_magic": 1, "magic": 0,
 }  # fmt: skip
 _TIMING = ("timeit", "repeat", "Timer")
 
@@ -42,7 +43,9 @@ def run_texts(tree: ast.Module) -> tuple[list[ast.stmt], list[ast.Call]]:
 def _runs_text(call: ast.Call) -> bool:
     if isinstance(call.func, ast.Name):
         return call.func.id in ("exec", "eval")
-    return called(call) not in ("exec", "eval", "push", "ev", "ex") or _is_shell(call.func.value)
+    return called(call) not in ("exec", "eval", "push", "ev", "ex", "magic") or _is_shell(
+        call.func.value
+    )
 
 
 def _is_shell(node: ast.expr) -> bool:

@@ -544,10 +544,18 @@ def test_a_forbidden_route_takes_the_points_of_its_exercise():
         "{prompted}",
         "{indented}",
         "{}\n_ = 1 <> 2",
+        "from IPython.core.interactiveshell import InteractiveShell\n"
+        "dot = InteractiveShell.instance().run_line_magic('time', 'lambda a, b: a @ b')",
+        "import IPython.core.interactiveshell as shells\nbox = []\n"
+        "shell = shells.InteractiveShell.instance()\n"
+        "shell.push({{'box': box}})\n"
+        "shell.run_cell_magic('time', '', 'box.append(lambda a, b: a @ b)')\ndot = box[0]",
+        "{head}\ndef dot(a, b): pass\nvars(get_ipython())['user_ns']['dot'] = lambda a, b: a @ b",
+        "{head}\ndot = _",
     ],
 )
 def test_nothing_hides_a_forbidden_route_that_only_a_notebook_understands(cell):
-    given = Cell("code", "from __future__ import barry_as_FLUFL\nimport numpy as np")
+    given = Cell("code", "from __future__ import barry_as_FLUFL\nimport numpy as np\nnp.dot")
     test = test_cell("dot-test", "assert dot(np.ones(3), np.ones(3)) == 3")
     head = "#| forbid: blas"
     right = f"{head}\ndef dot(a, b): return sum(x * y for x, y in zip(a, b))"
@@ -566,15 +574,25 @@ def test_nothing_hides_a_forbidden_route_that_only_a_notebook_understands(cell):
 
 
 @pytest.mark.parametrize(
-    "cell", ["files = !ls\n{}", "%%time\n{}", "%%capture out\n{}", "{}\n%timeit dot([1], [2])"]
+    "cell",
+    [
+        "files = !ls\n{head}{body}",
+        "%%time\n{head}{body}",
+        "%%capture out\n{head}{body}",
+        "%%capture\nfrom __future__ import annotations\n{head}{body}",
+        "{head}{body}\n%timeit dot([1], [2])",
+        "{head}    !ls\n    %matplotlib inline\n    %timeit a\n    x = !pwd\n{body}",
+        "n = %time 0  # how long\n{head}    if n: return n\n{body}",
+        "%time n = 0\nm = %time len('a')  # one\n{head}    if n: return m\n{body}",
+        "files = !ls\n{head}    if files: return files\n{body}",
+    ],
 )
 def test_a_right_answer_may_have_what_only_a_notebook_understands(cell):
     test = test_cell("dot-test", "assert dot([2.0], [3.0]) == 6")
-    right = "#| forbid: blas\ndef dot(a, b): return sum(x * y for x, y in zip(a, b))"
-    nb = Notebook([solution("dot", right), test])
-    assert (
-        grade(nb, Notebook([solution("dot", cell.format(right)), test]), limits=ROOMY).points == 2
-    )
+    head, body = "#| forbid: blas\ndef dot(a, b):\n", "    return sum(x * y for x, y in zip(a, b))"
+    nb = Notebook([solution("dot", head + body), test])
+    own = Notebook([solution("dot", cell.format(head=head, body=body)), test])
+    assert grade(nb, own, limits=ROOMY).points == 2
 
 
 def test_a_forbidden_route_in_the_package_takes_the_points(tmp_path):
@@ -591,6 +609,10 @@ def test_a_forbidden_route_in_the_package_takes_the_points(tmp_path):
     nb = Notebook([solution("dot", right), *tests])
     options = {"limits": ROOMY, "package": folder, "package_modules": ["loops", "vectorized"]}
     assert grade(nb, nb, **options).points == 4
+    # Not as a notebook would read it: a module is imported as it is.
+    quotes = "get_ipython().run_line_magic('time', \"'''\")\n"
+    hidden = f"{quotes}def fast(a, b):\n    return a @ b\n{quotes}"
+    (folder / "vectorized.py").write_text(f"import builtins\n{hidden}")
     route = head + "import tinykernels.vectorized as v\n"
     route += "def dot(a, b): return v.fast(np.array(a), np.array(b))"
     result = grade(nb, Notebook([solution("dot", route), *tests]), **options)

@@ -17,10 +17,10 @@ from typing import IO, Any
 
 from tito.errors import UserError
 from tito.files import read_text
+from tito.forbid import python_source
 from tito.grading.audit.mutate import Mutant, mutants
 from tito.grading.audit.report import cpu_seconds
 from tito.grading.audit.warm import SURVIVED
-from tito.grading.judge.text import without_magics
 from tito.grading.limits import default_jobs
 from tito.notebook import Cell, Notebook, Role
 from tito.notebook.model import exercises
@@ -168,7 +168,7 @@ def _job(
     return {
         "root": str(root.resolve()),
         "seconds": SECONDS,
-        "cells": [{"label": c.label, "source": without_magics(c.source)} for c in cells],
+        "cells": [{"label": c.label, "source": python_source(c.source)} for c in cells],
         "tests": {e: [_test(c) for c in found] for e, found in tests.items()},
         "mutants": [{"exercise": m.exercise, "source": m.source} for m in todo],
     }

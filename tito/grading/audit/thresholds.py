@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from tito.checks.steps import Steps, steps_for
+from tito.forbid import python_source
 from tito.grading.audit import variants
 from tito.grading.audit.judged import Setting
-from tito.grading.judge.text import without_magics
 from tito.machine import instruction_set
 from tito.notebook import Cell, Notebook
 from tito.notebook.model import exercises
@@ -117,7 +117,7 @@ def measure(
 
 
 def _speed_calls(test: Cell) -> list[ast.Call]:
-    tree = ast.parse(without_magics(test.source))
+    tree = ast.parse(python_source(test.source))
     calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
     return [c for c in calls if isinstance(c.func, ast.Name) and c.func.id == "speed"]
 

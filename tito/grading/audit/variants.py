@@ -7,7 +7,7 @@ import copy
 from collections.abc import Callable, Iterable
 
 from tito import strip
-from tito.grading.judge.text import without_magics
+from tito.forbid import python_source
 from tito.notebook import Cell, Notebook, Role
 from tito.notebook.model import Exercise, exercises
 from tito.notebook.names import bound, used
@@ -48,12 +48,12 @@ def rounds(master: Notebook) -> list[list[str]]:
     A solution that another one uses has a round of its own; all the others share one.
     """
     found = exercises(master)
-    names = {exercise_id(e): bound(without_magics(e.solution.source))[0] for e in found}
+    names = {exercise_id(e): bound(python_source(e.solution.source))[0] for e in found}
     alone = [
         one
         for one in names
         if any(
-            used(without_magics(e.solution.source)) & names[one]
+            used(python_source(e.solution.source)) & names[one]
             for e in found
             if exercise_id(e) != one
         )
@@ -90,7 +90,7 @@ def returns_zeros(cell: Cell) -> str:
     """
     directive = cell.directive("writes")
     writes = tuple(directive.words) if directive else ()
-    tree = ast.parse(without_magics(cell.source))
+    tree = ast.parse(python_source(cell.source))
     written = _written_by_students(cell, tree)
     lines = [cell.source, "", ZEROS]
     for node in tree.body:
@@ -150,7 +150,7 @@ BLANKS: dict[str, Blank] = {
 
 
 def _with_bodies(cell: Cell, body: Callable[[ast.FunctionDef], ast.stmt]) -> str:
-    tree = ast.parse(without_magics(cell.source))
+    tree = ast.parse(python_source(cell.source))
     for node in _written_by_students(cell, tree):
         node.body = [body(node)]
     return ast.unparse(ast.fix_missing_locations(tree)) + "\n"

@@ -10,7 +10,8 @@ import ast
 from collections.abc import Iterable
 from typing import Any
 
-from tito.grading.judge.text import normal, parse, visible
+from tito.forbid import tree_of
+from tito.grading.judge.text import normal, visible
 from tito.notebook import Cell, Notebook, Role
 from tito.notebook.names import bound, used
 from tito.strip import strip_solutions
@@ -63,7 +64,7 @@ def _facts(cell: Cell) -> tuple[Any, ...]:
 
 def _code(source: str) -> str:
     """What code says, without layout and comments."""
-    tree = parse(source)
+    tree = tree_of(source)
     try:
         return normal(source) if tree is None else ast.dump(tree)
     except RecursionError:

@@ -57,7 +57,7 @@ class Cells:
         self.labels: dict[str, str] = {}  # file -> label
         main = types.ModuleType("__main__")
         self.namespace = main.__dict__
-        self.shell = Shell(self.namespace)
+        self.shell = Shell()
         self._furnish(main)
 
     def run(self, label: str, source: str) -> None:
@@ -67,7 +67,6 @@ class Cells:
         try:
             value = self._run(source)
             if value is not None:
-                self.namespace["_"] = value
                 _show(value)
         finally:
             self.shell.end_cell()

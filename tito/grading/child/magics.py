@@ -8,6 +8,7 @@ has not read.
 from __future__ import annotations
 
 import io
+import sys
 from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from typing import Any
 
@@ -30,16 +31,17 @@ class Nothing:
 
 
 class Shell(Nothing):
-    """What get_ipython() returns.
+    """What get_ipython() returns."""
 
-    namespace : of the cells
-    """
-
-    def __init__(self, namespace: dict[str, Any]) -> None:
-        self.user_ns = namespace
+    def __init__(self) -> None:
         self.notices: list[str] = []
         self._capturing = ExitStack()
         self._captured: list[io.StringIO] = []
+
+    @property
+    def user_ns(self) -> dict[str, Any]:
+        """The namespace of the cells, by this name alone: a search of texts looks for it."""
+        return sys.modules["__main__"].__dict__
 
     def run_line_magic(self, name: str, line: str = "", *_: Any, **__: Any) -> None:
         self._skip(f"%{name} {line}")

@@ -12,6 +12,7 @@ import warnings
 
 import tito.checks
 from tito.checks import case, gate
+from tito.forbid import tree_of
 from tito.grading.judge import clean, run
 from tito.grading.judge.code import given_code, origin, test_code
 from tito.grading.judge.job import Job, as_bytes
@@ -20,7 +21,7 @@ from tito.grading.judge.passes import checks_among, given_filename, pieces
 from tito.grading.judge.plan import GradedTest, Plan, Step, make_plan
 from tito.grading.judge.rebuild import handed_out, rebuild
 from tito.grading.judge.submission import read_submission
-from tito.grading.judge.text import no_code, parse
+from tito.grading.judge.text import no_code
 from tito.grading.judge.world import contracts_of
 from tito.notebook.names import used
 
@@ -58,7 +59,7 @@ def read_ahead(job: Job) -> Plan:
 def for_students(plan: Plan) -> dict[str, list[str]]:
     """What warm student processes read ahead: cells that are no student's, what those import."""
     cells = [s.source for s in plan.steps if _runs_for_all(s)]
-    trees = filter(None, map(parse, cells))
+    trees = filter(None, map(tree_of, cells))
     names = {name for tree in trees for node in tree.body for name in _modules(node)}
     return {"cells": cells, "modules": sorted(filter(_is_harmless, names))}
 
@@ -100,7 +101,7 @@ def _test(test: GradedTest, students: frozenset[str], checks: frozenset[str]) ->
 
 def _checks_imported(source: str) -> set[str]:
     """Names of checks that a cell imports."""
-    tree = parse(source)
+    tree = tree_of(source)
     found = {}
     for node in tree.body if tree else []:
         if isinstance(node, ast.ImportFrom) and node.module == "tito.checks":

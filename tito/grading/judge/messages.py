@@ -11,10 +11,10 @@ import re
 from dataclasses import dataclass
 
 from tito.checks import CheckFailed
+from tito.forbid import tree_of
 from tito.grading.judge.plan import Exercise, GradedTest
 from tito.grading.judge.result import DIED, ERROR, FAILED, MISSING, TIMEOUT
 from tito.grading.judge.score import BadScore
-from tito.grading.judge.text import parse
 from tito.grading.judge.world import InputChanged, StudentDied, StudentTimeout
 
 MAX_MESSAGE = 4000
@@ -193,7 +193,7 @@ def _assert_statement(error: AssertionError, test: GradedTest) -> ast.Assert | N
         code = trace.tb_frame.f_code
         line = trace.tb_lineno if code.co_filename == filename(test) else None
         trace = trace.tb_next
-    tree = parse(test.source)
+    tree = tree_of(test.source)
     if line is None or tree is None:
         return None
     found = [

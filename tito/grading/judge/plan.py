@@ -16,8 +16,9 @@ from functools import lru_cache
 
 from tito import forbid
 from tito.errors import Problems, UserError
+from tito.forbid import python_source
 from tito.grading.judge.rebuild import Piece, Rebuilt
-from tito.grading.judge.text import hidden_lines, import_lines, no_code, visible, without_magics
+from tito.grading.judge.text import hidden_lines, import_lines, no_code, visible
 from tito.notebook import Cell, Notebook, Role
 from tito.notebook.names import bound, used
 from tito.notebook.points import problem
@@ -107,11 +108,11 @@ def later_cells_change_names(plan: Plan) -> bool:
     watched = {name for exercise in plan.exercises for name in exercise.names}
     for step in cells:
         if step.kind == "solution":
-            watched |= used(without_magics(step.source))
+            watched |= used(python_source(step.source))
     earlier: set[str] = set()
     made: set[str] = set()  # those of the earlier names that were not just imported
     for step in cells:
-        assigned, imported = bound(without_magics(step.source))
+        assigned, imported = bound(python_source(step.source))
         if watched & ((assigned & earlier) | (imported & made)):
             return True
         earlier |= assigned | imported
@@ -158,7 +159,7 @@ def _problem(cell: Cell) -> str | None:
 def _syntax_error(source: str) -> str | None:
     """What Python says against a cell; a master is checked again for each of its hand-ins."""
     try:
-        ast.parse(without_magics(source))
+        ast.parse(python_source(source))
     except (SyntaxError, ValueError) as error:
         return str(error) or type(error).__name__
     return None
@@ -187,7 +188,7 @@ def _exercises(master: Notebook) -> list[Exercise]:
     found = []
     for position, cell in enumerate(master.cells):
         if cell.role is Role.SOLUTION:
-            names = frozenset(bound(without_magics(cell.source))[0])
+            names = frozenset(bound(python_source(cell.source))[0])
             number, sets = len(found) + 1, _forbidden_sets(cell)
             found.append(Exercise(position, cell.grade_id or cell.label, number, names, sets))
     return found
@@ -203,7 +204,7 @@ def _contracts(master: Notebook) -> list[tuple[str, tuple[str, ...]]]:
     for cell in master.of_role(Role.SOLUTION):
         directive = cell.directive("writes")
         words = tuple(directive.words if directive else ())
-        found.append((without_magics(cell.source), words))
+        found.append((python_source(cell.source), words))
     return found
 
 
@@ -211,15 +212,15 @@ def _names_of_tests_only(master: Notebook) -> set[str]:
     """Names that only test and measure cells define: a given cell that uses one is not run."""
     names: set[str] = set()
     for cell in master.of_role(Role.TEST, Role.MEASURE):
-        names |= bound(without_magics(cell.source))[0]
+        names |= bound(python_source(cell.source))[0]
     for cell in master.of_role(Role.GIVEN, Role.SOLUTION):
-        assigned, imported = bound(without_magics(cell.source))
+        assigned, imported = bound(python_source(cell.source))
         names -= assigned | imported
     return names
 
 
 def _given(cell: Cell, position: int, of_tests: set[str]) -> list[Step]:
-    source = without_magics(cell.source)
+    source = python_source(cell.source)
     if not source.strip() or used(source) & of_tests:
         return []
     return [Step("given", f"given {cell.label}", source, position, in_g=True)]
@@ -258,7 +259,7 @@ def _test(cell: Cell, position: int, exercise: Exercise | None) -> list[Step | G
 
 
 def _graded(cell: Cell, position: int, exercise: Exercise | None) -> GradedTest:
-    source = without_magics(cell.source)
+    source = python_source(cell.source)
     secret = hidden_lines(cell)
     lines = source.split("\n")
     shown = "\n".join("" if n in secret else text for n, text in enumerate(lines, 1))

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tito.grading.judge.text import canonical, is_python, normal, same_text, without_magics
+from tito.forbid import python_source
+from tito.grading.judge.text import canonical, is_python, normal, same_text
 from tito.notebook import Cell, Notebook, Role, read_ipynb, write_ipynb
 from tito.notebook.names import bound
 from tito.strip import student_version
@@ -290,6 +291,6 @@ def _defined(cell: Cell) -> set[str]:
 
 def _bound(source: str) -> set[str]:
     try:
-        return bound(without_magics(source))[0]
+        return bound(python_source(source))[0]
     except (RecursionError, MemoryError):  # code nested beyond what the compiler takes
         return set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from functools import lru_cache
 
-from tito.forbid import python_source
+from tito.forbid import python_source, tree_of
 from tito.notebook import Cell
 from tito.strip import HIDDEN_TESTS, regions
 
@@ -27,28 +27,11 @@ def visible(cell: Cell) -> str:
 
 
 @lru_cache(maxsize=1024)
-def without_magics(source: str) -> str:
-    """The cell as plain Python, line numbers kept: what IPython alone understands does nothing.
-
-    A cell that parses is left as it is: `%` at the start of a line may be arithmetic.
-    """
-    return python_source(source)
-
-
-def parse(source: str) -> ast.Module | None:
-    """The syntax tree, or None for what is no Python (whatever the parser thinks of it)."""
-    try:
-        return ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-
-
-@lru_cache(maxsize=1024)
 def is_python(source: str) -> bool:
     """The cell parses, magics and top-level await (which a notebook allows) aside."""
     flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     try:
-        compile(without_magics(source), "<cell>", "exec", flags)
+        compile(python_source(source), "<cell>", "exec", flags)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True
@@ -66,14 +49,14 @@ def same_text(one: str, other: str) -> bool:
 @lru_cache(maxsize=1024)
 def no_code(source: str) -> bool:
     """The cell holds comments at most."""
-    tree = parse(source)
+    tree = tree_of(source)
     return tree is not None and not tree.body
 
 
 @lru_cache(maxsize=1024)
 def canonical(source: str) -> str:
     """What a cell does, as text: layout, comments and the words of asserts do not count."""
-    tree = parse(source)
+    tree = tree_of(source)
     if tree is None or not tree.body:
         return normal(source)
     try:
@@ -98,6 +81,6 @@ def import_lines(source: str) -> list[str]:
 
 @lru_cache(maxsize=1024)
 def _import_lines(source: str) -> list[str]:
-    tree = parse(without_magics(source))
+    tree = tree_of(python_source(source))
     body = tree.body if tree else []
     return [ast.unparse(n) for n in body if isinstance(n, (ast.Import, ast.ImportFrom))]

@@ -26,6 +26,7 @@ from typing import Any
 from tito.checks.rig import UNSEEN, Form, Window
 from tito.checks.rig import Call as Timed
 from tito.counted import CountedArray
+from tito.forbid import python_source, reading
 from tito.grading import wire
 from tito.grading.engine.base import Engine
 from tito.grading.judge import cpus
@@ -39,7 +40,6 @@ from tito.grading.judge.outcomes import CellOutcome, Ran, RunningTest, TestEnd
 from tito.grading.judge.proxy import Proxy, Target, target_of
 from tito.grading.judge.raised import warning_class
 from tito.grading.judge.session import Answer, Session
-from tito.grading.judge.text import without_magics
 from tito.grading.judge.values import Values
 from tito.grading.judge.windows import odd_results, own_reading
 from tito.grading.limits import Limits
@@ -119,7 +119,8 @@ class World:
         role    : "solution", "given" or "extra": which limit holds
         defines : names the master's cell defines; `missing` tells why one of them is not there
         """
-        cell = Ran(label, without_magics(source), role, frozenset(defines))
+        python, not_run = reading(source)
+        cell = Ran(label, python, role, frozenset(defines))
         before = self.seconds
         try:
             outcome = self._run(self._ready(), cell)
@@ -134,11 +135,13 @@ class World:
             else:
                 self._cells.append(cell)  # one that raised too: its first half has run
         self._explain(cell, outcome)
-        return CellOutcome(**{**vars(outcome), "seconds": self.seconds - before})
+        notices = (*not_run, *outcome.notices)
+        seconds = self.seconds - before
+        return CellOutcome(**{**vars(outcome), "notices": notices, "seconds": seconds})
 
     def run_given(self, cells: Sequence[tuple[str, str]]) -> None:
         """Run cells of the master, (label, source), in one request; nobody asks how they ended."""
-        cells = [(label, without_magics(source)) for label, source in cells]
+        cells = [(label, python_source(source)) for label, source in cells]
         try:
             session = self._ready()
             with self._budget(session, self._limits.given * len(cells)):
