@@ -19,12 +19,13 @@ whatever name. The rules:
   attribute: `g(np)`, `self.m = np`.
 - Words in strings and comments, keyword arguments and attributes being assigned are no mentions.
 
-A definition that was replaced before the exercise's own cell is dead; from that cell on every
+A definition that was surely replaced up to the exercise's own cell is dead; from that cell on every
 definition counts, so that a later harmless twin hides nothing.
 """
 
 from __future__ import annotations
 
+from .cells import replaces
 from .findings import Finding
 from .package import read_package
 from .search import find
@@ -41,6 +42,7 @@ __all__ = [
     "python_source",
     "read_package",
     "reading",
+    "replaces",
     "specifications",
     "tree_of",
 ]

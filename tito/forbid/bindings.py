@@ -43,6 +43,48 @@ def bindings(body: Iterable[ast.AST]) -> Iterator[tuple[str, ast.AST | Import]]:
             stack += children(node)[::-1]
 
 
+def certain(body: Iterable[ast.stmt]) -> frozenset[str]:
+    """Names that a cell binds whenever it runs to its end, and does not look at before.
+
+    What they were is dead then. `if 0: def f...`, `f: int` and `f = faster(f)` leave it alive.
+    """
+    found: set[str] = set()
+    seen: set[str] = set()
+    for statement in body:
+        seen |= {name for name in _looked_at(statement) if name not in found}
+        found |= _surely_bound_by(statement) - seen
+    return frozenset(found)
+
+
+def _surely_bound_by(statement: ast.stmt) -> set[str]:
+    if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
+        return {statement.name}
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        return {name for name, _ in _bound_by(statement)} - {"*"}
+    if isinstance(statement, ast.Assign):
+        return {name for target in statement.targets for name in _target_names(target)}
+    if isinstance(statement, ast.AnnAssign) and statement.value is not None:
+        return set(_target_names(statement.target))
+    return set()
+
+
+def _looked_at(statement: ast.stmt) -> Iterator[str]:
+    """Names whose values a statement takes; what a function takes it takes when it is called."""
+    stack: list[ast.AST] = [statement]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store):
+            yield node.id
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            yield node.target.id
+        if isinstance(node, FUNCTIONS):
+            stack += [node.args, *node.decorator_list, *([node.returns] if node.returns else [])]
+        elif isinstance(node, ast.Lambda):
+            stack.append(node.args)
+        else:
+            stack += children(node)
+
+
 def _bound_by(node: ast.AST) -> Iterator[tuple[str, ast.AST | Import]]:
     if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
         yield node.name, node

@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from .bindings import Patch, announced, bindings, bound_from_inside, changes, patches
+from .bindings import Patch, announced, bindings, bound_from_inside, certain, changes, patches
 from .source import python_source
 from .texts import called, constant_text, run_texts
 from .trees import walk
@@ -22,6 +22,7 @@ _WRITING = {
 class Cell:
     """What one cell binds at its top level.
 
+    certain : names that it binds whatever happens
     changed : what is put into an object that has a name
     handed  : what a method of such an object is called with, and may keep
     patched : what may replace a part of any object
@@ -34,6 +35,7 @@ class Cell:
 
     label: str
     defined: dict[str, list[ast.AST]] = field(default_factory=dict)
+    certain: frozenset[str] = frozenset()
     changed: dict[str, list[ast.AST]] = field(default_factory=dict)
     handed: dict[str, list[ast.AST]] = field(default_factory=dict)
     patched: list[Patch] = field(default_factory=list)
@@ -58,6 +60,7 @@ class Cell:
             return cell
         if package is not None:
             _make_absolute(tree, package)
+        cell.certain = certain(tree.body)
         run, cell.texts = run_texts(tree)
         body = [*tree.body, *run]
         for name, node in [*bindings(body), *bound_from_inside(tree, ast.Global)]:
@@ -83,6 +86,11 @@ class Cell:
 def read_cell(label: str, source: str) -> Cell:
     """A cell read once; a search changes nothing in it."""
     return Cell.read(label, source)
+
+
+def replaces(source: str) -> frozenset[str]:
+    """Names that a cell binds whatever happens: the search takes what they were before for dead."""
+    return read_cell("", source).certain
 
 
 @lru_cache(maxsize=64)

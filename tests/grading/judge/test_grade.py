@@ -576,6 +576,47 @@ def test_nothing_hides_a_forbidden_route_that_only_a_notebook_understands(cell):
 @pytest.mark.parametrize(
     "cell",
     [
+        "1 / 0\n{}",
+        "import nothing_of_that_name\n{}",
+        "raise SystemExit\n{}",
+        "if 0:\n    {}",
+        "while 0:\n    {}",
+        "for dot in []: pass",
+        "try:\n    1 / 0\n    {}\nexcept Exception: pass",
+        "match 1:\n    case 2:\n        {}",
+        "0 and (dot := sum)",
+        "[dot := 1 for _ in []]",
+        "dot: object",
+        "dot = (lambda f: f)(dot)",
+        "dot = saved",
+        "dot = kept()",
+        "dot += 0",
+    ],
+)
+def test_a_forbidden_route_above_is_dead_only_if_it_is_replaced_indeed(cell):
+    test = test_cell("dot-test", "assert dot(np.ones(3), np.ones(3)) == 3")
+    right = "def dot(a, b): return sum(x * y for x, y in zip(a, b))"
+    nb = Notebook([Cell("code", "import numpy as np"), solution("dot", right), test])
+    nb.cells[1].source = nb.cells[1].source.replace(right, f"#| forbid: blas\n{right}")
+    above = (
+        "class Dot:\n    def __call__(self, a, b): return a @ b\n"
+        "    def __add__(self, other): return self\n"
+        "dot = Dot()\nsaved = dot\ndef kept(): return saved"
+    )
+
+    def points(source, *extra):
+        cells = [nb.cells[0], *(Cell("code", e) for e in extra), solution("dot", source), test]
+        return grade(nb, Notebook(cells), limits=ROOMY).points
+
+    assert points(f"#| forbid: blas\n{cell.format(right)}", above) == 0
+    # What was tried above costs nothing where the answer takes its place.
+    assert points(f"#| forbid: blas\n{right}", above) == 2
+    assert points(f"#| forbid: blas\n{right}\n1 / 0", above) == 2
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
         "files = !ls\n{head}{body}",
         "%%time\n{head}{body}",
         "%%capture out\n{head}{body}",

@@ -14,7 +14,7 @@ import io
 import random
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from types import CodeType, FunctionType
@@ -144,6 +144,8 @@ class Walk:
     def _ran(self, step: Step, role: str) -> CellOutcome:
         if len(step.source) > MOST_SOURCE:
             return CellOutcome("error", "it is larger than 4 MB and was not run")
+        if step.replaces:
+            self.world.run_cell(f"before {step.label}", _without(step.replaces), role=role)
         return self.world.run_cell(step.label, step.source, role=role, defines=step.defines)
 
     def _left_out(self, step: Step) -> None:
@@ -319,6 +321,11 @@ def _said(runtime: JudgeRuntime) -> str | None:
     """The message of the last `points(...)`."""
     message = runtime.reported[-1][1] if runtime.reported else None
     return tidy(message) if isinstance(message, str) and message else None
+
+
+def _without(names: Iterable[str]) -> str:
+    """A cell after which there are no such names."""
+    return "".join(f"try:\n    del {name}\nexcept:\n    pass\n" for name in sorted(names))
 
 
 def _execute(code: CodeType, names: dict[str, Any]) -> Any:

@@ -32,6 +32,8 @@ class Step:
     in_s, in_g : which side runs it
     position : the master cell it belongs to
     defines : names that the master's solution cell gives to the tests below
+    replaces : names of earlier cells that it binds in any case, unless it fails: what they were is
+               gone before it begins, since a search for forbidden routes takes it for dead
     """
 
     kind: str
@@ -41,6 +43,7 @@ class Step:
     in_s: bool = True
     in_g: bool = False
     defines: frozenset[str] = frozenset()
+    replaces: frozenset[str] = frozenset()
 
 
 @dataclass
@@ -120,6 +123,20 @@ def later_cells_change_names(plan: Plan) -> bool:
     return False
 
 
+def _note_what_is_replaced(plan: Plan) -> None:
+    """Only where something is forbidden; an answer above stays what it was for its own tests."""
+    if not any(exercise.forbid for exercise in plan.exercises):
+        return
+    earlier: set[str] = set()
+    answered: set[str] = set()
+    for step in plan.steps:
+        if isinstance(step, Step) and step.in_s and step.kind in ("solution", "extra"):
+            step.replaces = (forbid.replaces(step.source) & earlier) - answered
+            earlier |= set().union(*bound(python_source(step.source)))
+            if step.kind == "solution":
+                answered |= step.defines
+
+
 def check_master(master: Notebook) -> None:
     """What would make points wrong for a whole class is refused, by cell."""
     problems: list[UserError] = []
@@ -181,6 +198,7 @@ def make_plan(master: Notebook, rebuilt: Rebuilt) -> Plan:
         elif cell.role in (Role.TEST, Role.MEASURE):
             plan.steps += _test(cell, position, exercise)
         plan.steps += _extras(rebuilt, position)
+    _note_what_is_replaced(plan)
     return plan
 
 
