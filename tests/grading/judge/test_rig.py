@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tito.checks.rig import Patience
 from tito.checks.rig import BASELINE, Call
 from tito.grading.judge import rig
 from tito.grading.judge.twin import Baseline
@@ -41,7 +42,7 @@ def settled(first, second):
     asked = len(first) - len(twins[0].left)
     assert asked == len(second) - len(twins[1].left)
     assert is_slow == (one._targets[BASELINE] is twins[1])
-    assert not one.doubts(lambda: [], None), "there is no third one"
+    assert not one.doubts(lambda: [], None, Patience(0)), "there is no third one"
     return is_slow, asked
 
 
