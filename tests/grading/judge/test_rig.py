@@ -6,8 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tito.checks.rig import Patience
-from tito.checks.rig import BASELINE, Call
+from tito.checks.rig import BASELINE, Call, Patience
 from tito.grading.judge import rig
 from tito.grading.judge.twin import Baseline
 
@@ -37,7 +36,7 @@ def settled(first, second):
     twins, held = [Twin(first), Twin([WARM_UP, *second])], []
     one = rig.OutsideRig(Twin([]), Baseline(twins[0], lambda: twins[1]), held.append)
     assert twins[1] not in held, "it has not started"
-    is_slow = one.doubts(lambda: [Call((), {})], None)
+    is_slow = one.doubts(lambda: [Call((), {})], None, Patience(0))
     assert held[-1] is twins[1] and twins[1].called == 1
     asked = len(first) - len(twins[0].left)
     assert asked == len(second) - len(twins[1].left)
