@@ -2,11 +2,10 @@
 
 import random
 import statistics
-from types import SimpleNamespace
 
 import pytest
 
-from tito.checks.rig import BASELINE, Call, Patience
+from tito.checks.rig import BASELINE, Call, Patience, Window
 from tito.grading.judge import rig
 from tito.grading.judge.twin import Baseline
 
@@ -28,7 +27,7 @@ class Twin:
         return [None]
 
     def timed(self, target, calls, form):
-        return SimpleNamespace(seconds=self.left.pop(0))
+        return Window(self.left.pop(0), [], [])
 
 
 def settled(first, second):
