@@ -81,6 +81,12 @@ def test_no_text_breaks_it_or_takes_it_long(source):
     assert time.process_time() - began < 5
 
 
+def test_one_magic_in_a_long_cell_is_understood():
+    """Lines that are indented, or have a % in them, are no magics."""
+    body = "def f(x):\n" + "    x = x % 7 if x != 3 else f'{x!r} 100%'\n" * 400
+    assert python_source(f"%pylab inline\n{body}").strip() == f"pass\n{body}".strip()
+
+
 def test_without_ipython_magics_are_nothing(monkeypatch):
     monkeypatch.setitem(sys.modules, "IPython.core.inputtransformer2", None)
     assert python_source("  %alone = 1\n!ls\ny = 2") == "  pass\npass\ny = 2"

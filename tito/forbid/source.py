@@ -19,7 +19,8 @@ _OPTIONS = {"prun": r"\s*-(?:[DlsT]\s*\S+|[a-zA-Z]+)\s+", "time": r"\s*--?no-\S+
 # What a cell that Python alone cannot read has in it if a notebook can.
 _OF_NOTEBOOKS = re.compile(r"[%!?]|^[ \t]*(?:>>>|In \[|[,;/])|\A\s*^[ \t]", re.MULTILINE)
 _MAGIC_LINE = re.compile(r"^([ \t]*)(?:[%!?].*|[\w.*]+\?{1,2}[ \t]*)$", re.MULTILINE)
-# IPython reads all of a cell once for each of its lines; a cell that is none has so many at most.
+# IPython reads all of a cell once for each of these lines; so many it reads at most, in all.
+_MAGIC = re.compile(r"^[ \t]*[%!?,;/]|\?[ \t]*$|=[ \t]*[%!](?!=)", re.MULTILINE)
 MOST_LINES = 20_000
 MOST_NOTICES = 20
 # What becomes of a call that IPython's syntax stands for.
@@ -69,8 +70,8 @@ def tree_of(text: str) -> ast.Module | None:
 def _as_a_notebook_has_it(source: str) -> str:
     """The cell with IPython's syntax made Python."""
     lines = source.split("\n")
-    magical = sum(1 for line in lines if _OF_NOTEBOOKS.search(line))
-    if not magical or magical * len(lines) > MOST_LINES:
+    readings = len(_MAGIC.findall(source))
+    if not _OF_NOTEBOOKS.search(source) or readings * len(lines) > MOST_LINES:
         return source
     try:
         from IPython.core.inputtransformer2 import TransformerManager
