@@ -227,8 +227,7 @@ class _Race:
             if self._expected is None or not windows[BASELINE].is_seen:
                 self.base_calls = self.calls
             windows = self._round(rig, students_first=True)
-        calls = {STUDENT: self.calls, BASELINE: self.base_calls}
-        return {who: windows[who].seconds / n for who, n in calls.items()}
+        return self._a_call({who: window.seconds for who, window in windows.items()})
 
     def _rounds(self, rig: Rig, steps: Steps) -> None:
         """Rounds; one with a window that the clock did not see tells no ratio."""
@@ -286,13 +285,17 @@ class _Race:
         return len(self.ratios) >= FEWEST_ROUNDS
 
     def seconds_a_call(self) -> dict[str, float]:
+        return self._a_call({who: statistics.median(each) for who, each in self._seconds.items()})
+
+    def _a_call(self, seconds: dict[str, float]) -> dict[str, float]:
+        """The seconds of one call, of those of a window."""
         calls = {STUDENT: self.calls, BASELINE: self.base_calls}
-        return {who: statistics.median(self._seconds[who]) / n for who, n in calls.items()}
+        return {who: seconds[who] / n for who, n in calls.items()}
 
     def _ratio(self, windows: dict[str, Window]) -> float:
         """Of the seconds a call."""
-        theirs, mine = windows[STUDENT].seconds, windows[BASELINE].seconds
-        return (mine / self.base_calls) / (theirs / self.calls)
+        times = self._a_call({who: window.seconds for who, window in windows.items()})
+        return times[BASELINE] / times[STUDENT]
 
     def _spent(self) -> float:
         """Seconds, without what a machine that stood still charged to single rounds."""

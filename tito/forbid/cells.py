@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from .bindings import Patch, announced, bindings, bound_from_inside, certain, changes, patches
-from .source import python_source
+from .source import parsed, python_source
 from .texts import called, constant_text, run_texts
 from .trees import walk
 
@@ -90,7 +90,7 @@ def read_cell(label: str, source: str) -> Cell:
 
 def replaces(source: str) -> frozenset[str]:
     """Names that a cell binds whatever happens: the search takes what they were before for dead."""
-    return read_cell("", source).certain
+    return certain(parsed(source).body)
 
 
 @lru_cache(maxsize=64)

@@ -103,9 +103,9 @@ class Names:
     def _definitions(self, name: str, at: int) -> list[tuple[int, ast.AST | Import]]:
         """The global definitions of a name that may hold from cell `at` on, with their cells."""
         defining = self._defining.get(name, [])
-        before = defining[: bisect.bisect_right(defining, at)]
-        sure = [k for k, i in enumerate(before) if name in self.cells[i].certain]
-        first = sure[-1] if sure else 0
+        before = range(bisect.bisect_right(defining, at))
+        sure = (k for k in reversed(before) if name in self.cells[defining[k]].certain)
+        first = next(sure, 0)
         return [(i, node) for i in defining[first:] for node in self.cells[i].defined[name]]
 
     def member(self, node: ast.AST, scope: Scope) -> tuple[ast.AST | None, str | None]:

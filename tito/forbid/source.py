@@ -95,29 +95,32 @@ def _inlined(text: str) -> Reading:
         method, told = called
         if method == "run_cell_magic" and len(told) == 3 and told[0] in _CELL_MAGICS:
             return _body(*told, only.lineno)
-    statements = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _shell_call(node)]
+    nodes = list(ast.walk(tree))
+    statements = {node.value for node in nodes if isinstance(node, ast.Expr)}
+    calls = [(node, told) for node in nodes if (told := _shell_call(node))]
     lines, skipped = text.encode("utf-8", "surrogatepass").split(b"\n"), []
-    for call in sorted(calls, key=lambda c: (c.lineno, c.col_offset), reverse=True):
-        if call.lineno != call.end_lineno:
-            continue
-        line = lines[call.lineno - 1]
+    # From the last to the first: what is put in moves what stands behind it.
+    for call, (method, told) in sorted(calls, key=lambda c: _place(c[0]), reverse=True):
+        line, is_statement = lines[call.lineno - 1], call in statements
         before, after = line[: call.col_offset], line[call.end_col_offset :]
-        method, told = _shell_call(call)
-        alone = not before.strip() and not after.strip()
-        put = _code(method, told, call in statements, alone)
+        put = _code(method, told, is_statement, alone=not before.strip() and not after.strip())
         if put is None:
-            put = "pass" if call in statements else _INERT[method]
-            skipped.insert(0, _said(method, told))
+            put = "pass" if is_statement else _INERT[method]
+            skipped.append(_said(method, told))
         lines[call.lineno - 1] = before + put.encode("utf-8", "surrogatepass") + after
-    return Reading(
-        b"\n".join(lines).decode("utf-8", "surrogatepass"), tuple(skipped[:MOST_NOTICES])
-    )
+    python = b"\n".join(lines).decode("utf-8", "surrogatepass")
+    return Reading(python, tuple(skipped[::-1][:MOST_NOTICES]))
 
 
-def _shell_call(node: ast.expr) -> tuple[str, list[str]] | None:
-    """(method, its constant arguments) of `get_ipython().method(...)`; None for other nodes."""
+def _place(node: ast.expr) -> tuple[int, int]:
+    return node.lineno, node.col_offset
+
+
+def _shell_call(node: ast.AST) -> tuple[str, list[str]] | None:
+    """(method, its constant arguments) of `get_ipython().method(...)` in one line; or None."""
     if not isinstance(node, ast.Call) or node.keywords or not node.args:
+        return None
+    if node.lineno != node.end_lineno:
         return None
     func = node.func
     if not isinstance(func, ast.Attribute) or func.attr not in _INERT:

@@ -12,6 +12,8 @@ _RUNNING = {
     "runcode": 0, "push": 0, "run_code": 0, "timeit": 0, "repeat": 0, "Timer": 0,
     "run_cell_magic": 2, "run_line_magic": 1, "magic": 0,
 }  # fmt: skip
+# Methods of these names may be anybody's: only a shell's are certainly ours.
+_ANYBODYS = ("exec", "eval", "push", "ev", "ex", "magic")
 _TIMING = ("timeit", "repeat", "Timer")
 
 
@@ -27,7 +29,6 @@ def run_texts(tree: ast.Module) -> tuple[list[ast.stmt], list[ast.Call]]:
         if called(call) in _TIMING and call.args and constant_text(call.args[0]) is None:
             continue  # a function, as nearly always
         place = _RUNNING.get(called(call) or "")
-        # A method called `push` or `ev` may be anybody's: only what is certainly ours counts.
         if place is None or not _runs_text(call):
             continue
         text = constant_text(call.args[place]) if len(call.args) > place else None
@@ -43,9 +44,7 @@ def run_texts(tree: ast.Module) -> tuple[list[ast.stmt], list[ast.Call]]:
 def _runs_text(call: ast.Call) -> bool:
     if isinstance(call.func, ast.Name):
         return call.func.id in ("exec", "eval")
-    return called(call) not in ("exec", "eval", "push", "ev", "ex", "magic") or _is_shell(
-        call.func.value
-    )
+    return called(call) not in _ANYBODYS or _is_shell(call.func.value)
 
 
 def _is_shell(node: ast.expr) -> bool:

@@ -653,13 +653,14 @@ def test_a_forbidden_route_in_the_package_takes_the_points(tmp_path):
     # Not as a notebook would read it: a module is imported as it is.
     quotes = "get_ipython().run_line_magic('time', \"'''\")\n"
     hidden = f"{quotes}def fast(a, b):\n    return a @ b\n{quotes}"
-    (folder / "vectorized.py").write_text(f"import builtins\n{hidden}")
     route = head + "import tinykernels.vectorized as v\n"
     route += "def dot(a, b): return v.fast(np.array(a), np.array(b))"
-    result = grade(nb, Notebook([solution("dot", route), *tests]), **options)
-    assert result.points == 0
-    for cell in result.cells:
-        assert "fast of tinykernels.vectorized uses @" in cell.message
+    for text in ((folder / "vectorized.py").read_text(), hidden):
+        (folder / "vectorized.py").write_text(text)
+        result = grade(nb, Notebook([solution("dot", route), *tests]), **options)
+        assert result.points == 0
+        for cell in result.cells:
+            assert "fast of tinykernels.vectorized uses @" in cell.message
 
 
 def test_a_given_cell_may_make_functions_out_of_texts_and_a_students_may_not():
