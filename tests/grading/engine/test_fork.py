@@ -2,16 +2,17 @@
 
 import os
 import signal
+import socket
 import threading
 import time
 
 import pytest
 
-from tito.grading.engine import pipes
+from tito.grading.engine import pipes, warm
 from tito.grading.engine.base import ChannelClosed
 from tito.grading.engine.fork import ForkEngine, start_warm_student
 from tito.grading.engine.spawn import SpawnEngine
-from tito.grading.engine.warm import WarmFailed, WarmProcess
+from tito.grading.engine.warm import WarmFailed, WarmProcess, WarmSilent
 from tito.grading.judge.world import World
 from tito.grading.limits import Limits
 from tito.grading.stage import SOURCES, make_library, make_stage, remove_folder
@@ -202,3 +203,42 @@ def test_a_process_with_threads_does_not_become_a_warm_one():
     warm = WarmProcess(["-c", code], dict(os.environ, PYTHONPATH=str(SOURCES.parent)))
     with pytest.raises(WarmFailed, match="cannot fork safely"):
         warm.wait_until_ready()
+
+
+def test_a_warm_process_that_does_not_answer_says_where_it_is(monkeypatch):
+    code = (
+        "import socket, sys, time\n"
+        "def at_a_loss(request, files): time.sleep(600)\n"
+        "from tito.grading.forkserver import serve\n"
+        "serve(socket.socket(fileno=int(sys.argv[-1])), print, at_a_loss)"
+    )
+    environment = dict(os.environ, PYTHONPATH=str(SOURCES.parent))
+    process = WarmProcess(["-X", "faulthandler", "-c", code], environment)
+    process.wait_until_ready()
+    process.prepare({})
+    monkeypatch.setattr(warm, "FORK_SECONDS", 0.1)
+    with pytest.raises(WarmSilent):
+        process.fork({}, [])
+    assert "at_a_loss" in process.abort() and not process.alive()
+
+
+def test_a_minute_in_which_the_machine_stood_still_is_not_waited_for(monkeypatch):
+    """The clock has then moved by more than the whole patience, and nothing has come yet."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    looks = []
+
+    class Poll:
+        def register(self, *told):
+            pass
+
+        def poll(self, milliseconds):
+            looks.append(milliseconds)
+            if len(looks) == 1:
+                return []
+            theirs.send(b"late")
+            return [True]
+
+    monkeypatch.setattr(warm.select, "poll", Poll)
+    with ours, theirs:
+        assert warm._receive(ours, 60.0) == b"late"
+    assert max(looks) <= 1000

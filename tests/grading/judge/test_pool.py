@@ -96,6 +96,29 @@ def test_a_warm_judge_that_died_between_jobs_is_replaced(own_pool):
     assert warm(own_pool).pid != first.pid
 
 
+def test_a_warm_judge_that_does_not_answer_is_replaced(own_pool, monkeypatch):
+    graded()
+    first = warm(own_pool)
+    os.kill(first.pid, signal.SIGSTOP)
+    monkeypatch.setattr("tito.grading.engine.warm.FORK_SECONDS", 1.0)
+    monkeypatch.setattr("tito.grading.engine.warm.END_SECONDS", 1.0)
+    with monkeypatch.context() as soon:
+        soon.setattr(pool, "_Lent", patient(soon))
+        assert graded().points == 7
+    assert not first.alive()
+
+
+def patient(monkeypatch):
+    """A new warm judge is waited for as ever."""
+
+    class Lent(pool._Lent):
+        def __init__(self):
+            monkeypatch.setattr("tito.grading.engine.warm.FORK_SECONDS", 120.0)
+            super().__init__()
+
+    return Lent
+
+
 @pytest.mark.clock
 def test_a_warm_judge_that_dies_at_work_costs_nobody_points(own_pool):
     slow = "import time\ntime.sleep(3)\n"

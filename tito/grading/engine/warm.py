@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import select
 import signal
@@ -11,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -20,12 +20,17 @@ from typing import Any
 from tito.grading.forkserver import READY
 
 START_SECONDS = 120.0
-FORK_SECONDS = 60.0
+FORK_SECONDS = 120.0  # it may have a module to read before it forks
 END_SECONDS = 10.0
+LOOK_SECONDS = 1.0
 
 
 class WarmFailed(Exception):
     """The warm process did not start, or is gone."""
+
+
+class WarmSilent(WarmFailed):
+    """The warm process is there, but does not answer."""
 
 
 def forking_works() -> bool:
@@ -117,6 +122,13 @@ class WarmProcess(WarmControl):
                     return int(line.split()[1]) << 10
         return 0
 
+    def abort(self) -> str:
+        """End one that does not answer; returns what it said, with `-X faulthandler` also where
+        it was."""
+        self._process.send_signal(signal.SIGABRT)
+        self.close()
+        return self.said
+
     def close(self) -> None:
         """End it and its children; may be repeated."""
         self.control.close()  # it ends its children, then itself
@@ -145,7 +157,9 @@ class Forked:
         answer = self._hear(FORK_SECONDS)
         if answer is None or "pid" not in answer:
             leash.close()
-            raise WarmFailed((answer or {}).get("error", "no answer from the warm process"))
+            if answer is None:
+                raise WarmSilent(f"the warm process did not answer in {FORK_SECONDS:.0f} s")
+            raise WarmFailed(answer.get("error", "the warm process has ended"))
         self.pid: int = answer["pid"]
 
     def kill(self) -> None:
@@ -178,13 +192,17 @@ class Forked:
 
 
 def _receive(channel: socket.socket, seconds: float) -> bytes | None:
-    """A message, empty at the end of the channel; None if none came in time."""
+    """A message, empty at the end of the channel; None if none came in time.
+
+    Looks are counted, not what the clock says: where the whole machine stood still for a minute,
+    the other side stood still too.
+    """
     poll = select.poll()
-    until = time.monotonic() + seconds
     try:
         poll.register(channel, select.POLLIN)
-        if not poll.poll(1000 * max(0.0, until - time.monotonic())):
-            return None
-        return channel.recv(1 << 16)
+        for _ in range(max(1, math.ceil(seconds / LOOK_SECONDS))):
+            if poll.poll(1000 * min(seconds, LOOK_SECONDS)):
+                return channel.recv(1 << 16)
     except (OSError, ValueError):
         return b""
+    return None

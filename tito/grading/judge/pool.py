@@ -16,7 +16,7 @@ from itertools import chain
 from pathlib import Path
 
 from tito.errors import UserError
-from tito.grading.engine.warm import WarmFailed
+from tito.grading.engine.warm import WarmFailed, WarmSilent
 from tito.grading.judge.job import Job
 from tito.grading.judge.process import (
     ForkedJudge,
@@ -131,7 +131,7 @@ def start_judge(job: Job) -> Iterator[JudgeProcess]:
 
 
 def _fork(stack: ExitStack, job: Job) -> ForkedJudge:
-    """A fork of a warm judge for the job; one that is found dead is replaced, once."""
+    """A fork of a warm judge for the job; one found dead, or silent, is replaced, once."""
     for is_last in (False, True):
         with ExitStack() as attempt:
             lent = POOL.take()
@@ -140,9 +140,11 @@ def _fork(stack: ExitStack, job: Job) -> ForkedJudge:
                 folder = attempt.enter_context(lent.scratch())
                 judge = attempt.enter_context(lent.start(folder, job))
             except WarmFailed as error:
+                said = lent.judge.abort() if isinstance(error, WarmSilent) else ""
                 if is_last:
+                    why = f"the fork engine failed: {error}" + (said and f"\n{said}")
                     hint = "--engine spawn works everywhere"
-                    raise UserError(f"the fork engine failed: {error}", hint=hint) from None
+                    raise UserError(why, hint=hint) from None
             else:
                 stack.push(attempt.pop_all())
                 return judge

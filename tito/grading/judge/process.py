@@ -184,7 +184,7 @@ class WarmJudge(WarmProcess):
     """A Python with the judge loaded, which forks one for each job."""
 
     def __init__(self, folder: str) -> None:
-        arguments = ["-P", "-m", "tito.grading.judge.warm", folder]
+        arguments = ["-P", "-X", "faulthandler", "-m", "tito.grading.judge.warm", folder]
         alone = dict.fromkeys(ONE_THREAD, "1")  # whoever forks must have one thread only
         super().__init__(arguments, {**_environment(), **alone, **_temporary(folder)})
 
