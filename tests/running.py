@@ -19,6 +19,7 @@ def executed(notebook: Any, folder: Path, allow_errors: bool = False) -> Any:
         notebook,
         km=manager,
         timeout=600,
+        startup_timeout=300,  # a machine may stand still for a minute
         allow_errors=allow_errors,
         resources={"metadata": {"path": str(folder)}},
     )
