@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -162,13 +162,17 @@ def _changes_by(node: ast.AST) -> Iterator[Change]:
                 yield from (Change(name, value, by_call) for value in values)
 
 
-def _closed(value: ast.AST, local: frozenset[str]) -> ast.AST:
+class FromInside(ast.Lambda):
+    """An expression with names that only a function knows, as something that stands outside."""
+
+
+def _closed(value: ast.AST, local: Set[str]) -> ast.AST:
     """The same expression where a function's own names mean nothing outside."""
     used = {node.id for node in walk(value) if isinstance(node, ast.Name)} & local
     if not used or not isinstance(value, ast.expr):
         return value
     parameters = ast.arguments([], [ast.arg(name) for name in sorted(used)], None, [], [], None, [])
-    return ast.fix_missing_locations(ast.copy_location(ast.Lambda(parameters, value), value))
+    return ast.fix_missing_locations(ast.copy_location(FromInside(parameters, value), value))
 
 
 class Patch(NamedTuple):
@@ -331,4 +335,7 @@ def bound_from_inside(tree: ast.AST, kind: Any) -> Iterator[tuple[str, ast.AST |
     for inner in walk(tree):
         if inner is not tree and isinstance(inner, FUNCTIONS):
             names = _declared(inner, kind)
-            yield from (pair for pair in bindings(inner.body) if pair[0] in names)
+            own = own_names(inner).keys()
+            for name, bound in bindings(inner.body):
+                if name in names:
+                    yield name, bound if isinstance(bound, Import) else _closed(bound, own)

@@ -31,6 +31,7 @@ class Cell:
     texts   : calls that run a text which cannot be read here
     exchanged : where the code of a function is put into another one
     writes  : it may leave a file behind
+    body    : its statements, and those of the texts that it runs
     """
 
     label: str
@@ -44,6 +45,7 @@ class Cell:
     texts: list[ast.Call] = field(default_factory=list)
     exchanged: list[ast.AST] = field(default_factory=list)
     writes: bool = False
+    body: list[ast.stmt] = field(default_factory=list)
     too_deep: bool = False
 
     @classmethod
@@ -62,7 +64,7 @@ class Cell:
             _make_absolute(tree, package)
         cell.certain = certain(tree.body)
         run, cell.texts = run_texts(tree)
-        body = [*tree.body, *run]
+        body = cell.body = [*tree.body, *run]
         for name, node in [*bindings(body), *bound_from_inside(tree, ast.Global)]:
             cell.defined.setdefault(name, []).append(node)
         nodes = list(walk(tree))

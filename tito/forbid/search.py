@@ -11,11 +11,13 @@ from . import hiding
 from .bindings import COMPREHENSIONS, FUNCTIONS, PARAMETER, Import, argument_names
 from .cells import Cell, read_cell, start_index
 from .findings import Finding
+from .kept import kept
 from .names import LOOKING_UP, Names, Scope, is_own, is_table
 from .package import Package
 from .sets import SETS, ForbidSet, any_name, is_library, is_part, names_function
 from .texts import called
 from .trees import children
+from .unknown import Unknown
 
 _TABLE = ".__dict__"
 
@@ -58,6 +60,7 @@ def find(
     search.look_at_patches()
     search.look_at_overloads()
     search.run(roots)
+    search.look_at_what_is_kept()
     theirs = [cell for cell in cells if cell.label not in given]
     found = [*search.findings.values(), *_unreadable_cells(theirs, sets)]
     order = {cell.label: i for i, cell in enumerate(cells)}
@@ -117,11 +120,14 @@ class _Search:
         self._facts: set[int] = set()  # ids of f.__code__ in f.__code__.co_name
         self._waiting: list[tuple[ast.AST, Scope, tuple[str, ...]]] = []
         self._writes = any(cell.writes for cell in cells)
+        self._theirs = [i for i, cell in enumerate(cells) if cell.label not in given]
+        self._unknown = Unknown(names, self._theirs)
 
     def run(self, roots: Iterable[str]) -> None:
         """Search everything that the roots reach."""
         for root in roots:
             self._look_at_import(root)
+            self._unknown.look_at_root(root, self.start)
             self.follow(root, self.start, (root,))
         while self._waiting:
             node, scope, via = self._waiting.pop()
@@ -151,6 +157,20 @@ class _Search:
                     continue
                 if any(self._hands(name, target, scope) for name in self.sets):
                     self._waiting.append((value, scope, ()))
+
+    def look_at_what_is_kept(self) -> None:
+        """ops.append(np.dot), and ops[0](a, b) where it matters: whatever is kept may be meant."""
+        unknown = self._unknown
+        if unknown.found is None or self.findings:
+            return
+        for index in self._theirs:
+            self._waiting += [
+                (node, scope, unknown.via) for node, scope in kept(index, self._names)
+            ]
+        self.run(())
+        what = _shown(unknown.found, "")
+        for key, finding in self.findings.items():
+            self.findings[key] = replace(finding, route=f"{finding.route}, which {what} may be")
 
     def look_at_overloads(self) -> None:
         """@overload(g) def _(...): compiled code that calls g runs this, and nothing names it."""
@@ -217,6 +237,8 @@ class _Search:
                 if finds or self._hands(name, module, scope):
                     self._note(module, scope, via, what, name)
         self._check_statement(node, scope, via)
+        if not self._is_ours(scope):
+            self._unknown.look_at(node, scope, via)
         if isinstance(node, (ast.BinOp, ast.AugAssign)):
             self._report(node, scope, via, lambda s: type(node.op).__name__ in s.operators)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
