@@ -972,7 +972,7 @@ Three loop nests whose results you could get from NumPy in one line each. What c
 - `sum_by_columns` reads column after column, each from top to bottom;
 - `transpose_loops` cannot have it both ways. One side is walked along the rows, and then the other is walked down the columns. The contract says: *read* along the rows, *write* down the columns.
 
-Sums are added up in float64, `float(a[i, j])`, and rounded once at the end. Library sums and transposes (`.sum()`, `np.sum`, `.T`, `np.transpose` and their kin) are off limits.
+Sums are added up in float64, `float(a[i, j])`, and rounded once at the end. Library sums, products and transposes (`.sum()`, `np.sum`, `@`, `np.dot`, `.T`, `np.transpose` and their kin) are off limits.
 
 The last test cells hand in arrays that write down the address of each access, like your `TracedArray`. They belong to the tests, so they count whether or not exercise 2 is done. The visible cell looks at the two sums; **the order of `transpose_loops` is checked after hand-in only**, so look at it yourself: hand in a `TracedArray`, and another one as `out`, and print what they report.
 
@@ -1022,7 +1022,7 @@ def order_fault(what, found, rows, cols, order):
 
 # %% nbgrader={"grade": false, "grade_id": "walks", "locked": false, "schema_version": 3, "solution": true, "task": false}
 #| export
-#| forbid: reductions, transpose, spec
+#| forbid: blas, reductions, transpose, spec
 def sum_by_rows(a):
     """The sum of each row, read row after row.
 

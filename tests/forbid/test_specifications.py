@@ -42,3 +42,9 @@ def test_a_specification_of_any_name_is_no_solution():
     assert find(cells, ["f"], ["spec"]) == []
     (found,) = find(cells, ["f"], ["spec"], specs={"slow"})
     assert (found.label, found.line, found.route) == ("mine", 1, "slow")
+
+
+def test_what_a_race_is_run_against_is_no_solution_either():
+    assert specifications(["points(speed(f, slow, ramp, points=3))"], [GIVEN_SPECS]) == {"slow"}
+    assert specifications(["points(speed(f, baseline=slow))"], [GIVEN_SPECS]) == {"slow"}
+    assert specifications(["points(speed(f, np.add, ramp))"], [GIVEN_SPECS]) == set()

@@ -49,11 +49,18 @@ def certain(body: Iterable[ast.stmt]) -> frozenset[str]:
     What they were is dead then. `if 0: def f...`, `f: int` and `f = faster(f)` leave it alive.
     """
     found: set[str] = set()
-    seen: set[str] = set()
+    body = list(body)
+    seen = deleted(body)
     for statement in body:
         seen |= {name for name in _looked_at(statement) if name not in found}
         found |= _surely_bound_by(statement) - seen
     return frozenset(found)
+
+
+def deleted(body: Iterable[ast.AST]) -> set[str]:
+    """Names that are deleted somewhere, also in functions."""
+    nodes = (node for part in body for node in walk(part))
+    return {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Del)}
 
 
 def _surely_bound_by(statement: ast.stmt) -> set[str]:
@@ -311,6 +318,19 @@ def own_names(node: ast.AST) -> dict[str, list[ast.AST | Import]]:
     return names
 
 
+def defaults(arguments: ast.arguments) -> dict[str, ast.expr]:
+    """What parameters are where a call gives them nothing."""
+    plain = [*arguments.posonlyargs, *arguments.args]
+    found = dict(zip([a.arg for a in plain[::-1]], arguments.defaults[::-1]))
+    pairs = zip(arguments.kwonlyargs, arguments.kw_defaults)
+    return found | {a.arg: value for a, value in pairs if value is not None}
+
+
+def declared_global(node: ast.AST) -> set[str]:
+    """Names of a function's or class's body that are global although a scope around has them."""
+    return _declared(node, ast.Global) if isinstance(node, (*FUNCTIONS, ast.ClassDef)) else set()
+
+
 def argument_names(arguments: ast.arguments) -> list[str]:
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
     every += [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
@@ -331,9 +351,9 @@ def _declared(function: ast.AST, kinds: Any) -> set[str]:
 
 
 def bound_from_inside(tree: ast.AST, kind: Any) -> Iterator[tuple[str, ast.AST | Import]]:
-    """What functions inside bind in the scope around them: by `global m`, by `nonlocal m`."""
+    """What functions and classes inside bind around them: by `global m`, by `nonlocal m`."""
     for inner in walk(tree):
-        if inner is not tree and isinstance(inner, FUNCTIONS):
+        if inner is not tree and isinstance(inner, (*FUNCTIONS, ast.ClassDef)):
             names = _declared(inner, kind)
             own = own_names(inner).keys()
             for name, bound in bindings(inner.body):

@@ -9,7 +9,7 @@ from functools import lru_cache
 from .bindings import Patch, announced, bindings, bound_from_inside, certain, changes, patches
 from .source import parsed, python_source
 from .texts import called, constant_text, run_texts
-from .trees import walk
+from .trees import mangle, walk
 
 # Calls that can leave a file behind, which may be a module.
 _WRITING = {
@@ -62,6 +62,7 @@ class Cell:
             return cell
         if package is not None:
             _make_absolute(tree, package)
+        mangle(tree)
         cell.certain = certain(tree.body)
         run, cell.texts = run_texts(tree)
         body = cell.body = [*tree.body, *run]

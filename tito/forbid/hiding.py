@@ -12,6 +12,8 @@ UNREADABLE = {
     *("IPython.extensions", "IPython.external", "IPython.embed", "IPython.embed_kernel"),
     *("IPython.start_ipython", "IPython.start_kernel", "IPython.InteractiveShell"),
     *("inspect.getattr_static", "inspect.getmodule", "inspect.getmembers"),
+    *("inspect.getargvalues", "inspect.getgeneratorlocals", "inspect.getcoroutinelocals"),
+    *("inspect.get_annotations", "importlib._bootstrap", "importlib._bootstrap_external"),
     *("inspect.getmembers_static", "inspect.getclosurevars", "typing.get_type_hints"),
     *("typing.ForwardRef", "annotationlib.ForwardRef"),
     *("types.FunctionType", "types.CodeType", "types.LambdaType", "string.Formatter"),
@@ -37,6 +39,7 @@ UNREADABLE_METHODS = {
     *("__getattribute__", "__getattr__", "__globals__", "__self__", "__subclasses__"),
     *("__loader__", "__spec__", "load_module", "exec_module", "create_module"),
     *("f_globals", "f_locals", "f_builtins", "user_ns"),
+    *("__defaults__", "__kwdefaults__", "__annotations__", "__closure__", "cell_contents"),
 }
 # Calls that declare a function by its name: LLVM's own are instructions, any other may be anything.
 DECLARING = {"declare_intrinsic", "get_or_insert_function"}
@@ -54,6 +57,14 @@ NUMPY_BY_ARRAY = "__array_namespace__"
 FINDING = {"builtins.getattr", "builtins.vars", "builtins.globals"}
 # Where a module as a value is followed, or told nothing.
 ASKING = {f"builtins.{name}" for name in ("getattr", "vars", "hasattr", "dir", "id", "print")}
+# Calls that are told by a name what they get.
+BY_NAME = {
+    *("builtins.getattr", "builtins.vars", "builtins.__import__", "importlib.__import__"),
+    *("importlib.import_module", "operator.attrgetter", "operator.methodcaller"),
+}
+GETTERS_OF_ONE = {"operator.methodcaller"}  # behind the name come arguments
+# Methods of a container by which something gets out of it; of a table, `get` is followed.
+TAKING = ("pop", "popitem", "popleft", "values", "items", "__iter__", "__reversed__")
 GETTERS = {"operator.attrgetter", "operator.methodcaller"}
 
 

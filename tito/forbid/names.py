@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from .bindings import FUNCTIONS, Import, own_names
+from .bindings import FUNCTIONS, Import, declared_global, defaults, deleted, own_names
 from .cells import Cell
 from .hiding import NOTEBOOK, NUMPY_BY_ARRAY, OWN_NAMES, OWN_TABLE_ATTRIBUTES, OWN_TABLES
 
@@ -36,7 +36,22 @@ class Scope:
 
     def inside(self, node: ast.AST) -> Scope:
         """The scope of a function's, lambda's or comprehension's body."""
-        return replace(self, local={**self.local, **own_names(node)})
+        local = {**self.local, **own_names(node)}
+        if isinstance(node, (*FUNCTIONS, ast.Lambda)):
+            for name, value in defaults(node.args).items():
+                local[name] = [*local[name], Outer(value, self)]
+        for name in declared_global(node):
+            local.pop(name, None)
+        return replace(self, local=local)
+
+
+class Outer(ast.AST):
+    """An expression that stands in a scope around the one that has a name for it."""
+
+    def __init__(self, value: ast.expr, scope: Scope) -> None:
+        super().__init__()
+        self.value = value
+        self.scope = scope
 
 
 @dataclass
@@ -58,6 +73,7 @@ class _Paths:
         return changed
 
 
+_LOCAL_TABLES = {"builtins.locals", "builtins.vars"}
 LOOKING_UP = ("get", "pop", "setdefault", "__getitem__")
 _IMPORTING = {"builtins.__import__", "importlib.__import__", "importlib.import_module"}
 
@@ -81,6 +97,7 @@ class Names:
         self._stars = [(i, line, star) for i, cell in enumerate(cells) for star, line in cell.stars]
         self._defining = _cells_by_name(cell.defined for cell in cells)
         self._changing = _cells_by_name(cell.changed for cell in cells)
+        self._deleted = deleted(part for cell in cells for part in cell.body)
         self._handing = _cells_by_name(cell.handed for cell in cells)
         self._known: dict[tuple, _Paths] = {}
         self._round: set[tuple] = set()
@@ -139,9 +156,11 @@ class Names:
         """The library paths that an expression may stand for: {"numpy.linalg"}; else empty."""
         if isinstance(node, ast.Name):
             return self._name_paths(node.id, scope)
+        if isinstance(node, Outer):
+            return self.paths(node.value, node.scope)
         if isinstance(node, ast.Call):
             called = self.paths(node.func, scope)
-            if called & _IMPORTING and node.args:
+            if called & _IMPORTING:
                 return self._imported(node, scope)
             if node.args and "builtins.vars" in called:
                 return {f"{path}.__dict__" for path in self.paths(node.args[0], scope)}
@@ -167,7 +186,9 @@ class Names:
 
     def _imported(self, call: ast.Call, scope: Scope) -> set[str]:
         """What import_module("numpy") and __import__("numpy.linalg") may return."""
-        text = self.text(call.args[0], scope)
+        named = [keyword.value for keyword in call.keywords if keyword.arg == "name"]
+        first = next(iter([*call.args, *named]), None)
+        text = self.text(first, scope) if first is not None else None
         if not text:
             return {"builtins.eval"}
         if text.startswith("."):  # import_module(".linalg", "numpy")
@@ -179,6 +200,9 @@ class Names:
     def _entry_paths(self, node: ast.AST, scope: Scope) -> set[str]:
         """sys.modules["numpy"], globals()["np"], np.__dict__["dot"], or one item of a literal."""
         holder, key = self.entry(node)
+        if self._is_local_table(holder, scope):  # xp = np; locals()["xp"]
+            text = self.text(key, scope)
+            return {"builtins.eval"} if text is None else self._name_paths(text, scope)
         name = self.looked_up(node, scope)
         if name is not None:
             return self._name_paths(name, replace(scope, local={}))
@@ -188,7 +212,11 @@ class Names:
             if text is None:  # sys.modules[__name__] is the notebook
                 return {NOTEBOOK} if "sys.modules" in table else set()
             return self._entries(table, text)
-        return table if isinstance(node, ast.Subscript) else set()
+        return table
+
+    def _is_local_table(self, holder: ast.AST, scope: Scope) -> bool:
+        asked = isinstance(holder, ast.Call) and not holder.args and bool(scope.local)
+        return asked and bool(_LOCAL_TABLES & self.paths(holder.func, scope))
 
     def _entries(self, tables: Iterable[str], key: str) -> set[str]:
         """What stands under a key in sys.modules or in a module's dictionary."""
@@ -243,12 +271,20 @@ class Names:
                 # What is put into a library does not make its name another one's.
                 nodes = self._definitions(name, scope.at)
         paths = set() if local else self._members(self._stars_after(nodes), name)
+        if not local and not self._is_certain(name, scope.at):
+            paths |= self._unbound_paths(name)  # if 0: map = None
         for cell, node in nodes:
             if isinstance(node, Import):
                 paths |= self.package.expand(node.path)
             else:
                 paths |= self.paths(node, scope if local else Scope(cell, cell, {}))
         return paths
+
+    def _is_certain(self, name: str, at: int) -> bool:
+        """Whether the notebook has a name of its own in any case, not a library's or built-in."""
+        if name in self._deleted:
+            return False
+        return any(name in cell.certain for cell in self.cells[: at + 1])
 
     def _unbound_paths(self, name: str) -> set[str]:
         """What a name may be that the notebook itself does not bind."""

@@ -8,13 +8,30 @@ from dataclasses import replace
 from functools import lru_cache
 
 from . import hiding
-from .bindings import COMPREHENSIONS, FUNCTIONS, PARAMETER, Import, argument_names
+from .bindings import (
+    COMPREHENSIONS,
+    FUNCTIONS,
+    PARAMETER,
+    Import,
+    argument_names,
+    bindings,
+    declared_global,
+)
 from .cells import Cell, read_cell, start_index
 from .findings import Finding
 from .kept import kept
 from .names import LOOKING_UP, Names, Scope, is_own, is_table
 from .package import Package
-from .sets import SETS, ForbidSet, any_name, is_library, is_part, names_function
+from .sets import (
+    MATRIX_MAKERS,
+    ORDERED,
+    SETS,
+    ForbidSet,
+    any_name,
+    is_library,
+    is_part,
+    names_function,
+)
 from .texts import called
 from .trees import children
 from .unknown import Unknown
@@ -161,14 +178,16 @@ class _Search:
     def look_at_what_is_kept(self) -> None:
         """ops.append(np.dot), and ops[0](a, b) where it matters: whatever is kept may be meant."""
         unknown = self._unknown
-        if unknown.found is None or self.findings:
+        if (unknown.found is None and unknown.module is None) or self.findings:
             return
-        for index in self._theirs:
-            self._waiting += [
-                (node, scope, unknown.via) for node, scope in kept(index, self._names)
-            ]
-        self.run(())
-        what = _shown(unknown.found, "")
+        found = [pair for index in self._theirs for pair in kept(index, self._names)]
+        if unknown.module is not None:
+            for node, scope in found:
+                self._check_handed_on(node, scope, unknown.module_via)
+        if unknown.found is not None:
+            self._waiting += [(node, scope, unknown.via) for node, scope in found]
+            self.run(())
+        what = _shown(unknown.found or unknown.module, "")
         for key, finding in self.findings.items():
             self.findings[key] = replace(finding, route=f"{finding.route}, which {what} may be")
 
@@ -209,13 +228,17 @@ class _Search:
         inner = scope
         outside: list[ast.AST] = []
         if isinstance(node, ast.ClassDef):
-            inner = replace(scope, owner=node, self_name=None)
+            own = declared_global(node)
+            local = {name: bound for name, bound in scope.local.items() if name not in own}
+            inner = replace(scope, owner=node, self_name=None, local=local if own else scope.local)
         elif isinstance(node, (*FUNCTIONS, ast.Lambda)):
             inner = self._body_scope(node, scope)
             outside = [*node.args.defaults, *node.args.kw_defaults]
             outside += getattr(node, "decorator_list", [])
+            outside += [part for part in ast.walk(node.args) if isinstance(part, ast.arg)]
         elif isinstance(node, COMPREHENSIONS):
             inner = scope.inside(node)
+            outside = [node.generators[0].iter]
         for child in children(node):
             if isinstance(child, ast.arguments):
                 continue
@@ -231,11 +254,7 @@ class _Search:
 
     def _check(self, node: ast.AST, scope: Scope, via: tuple[str, ...]) -> None:
         for module in self._handed_on(node, scope):
-            what = f"{ast.unparse(module)} as a value"
-            finds = hiding.FINDING & self._names.paths(module, scope) and not self._is_ours(scope)
-            for name in self.sets:
-                if finds or self._hands(name, module, scope):
-                    self._note(module, scope, via, what, name)
+            self._check_handed_on(module, scope, via)
         self._check_statement(node, scope, via)
         if not self._is_ours(scope):
             self._unknown.look_at(node, scope, via)
@@ -246,8 +265,7 @@ class _Search:
         elif isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
             self._check_access(node, scope, via)
         elif isinstance(node, ast.MatchClass):
-            taken = frozenset(node.kwd_attrs)
-            self._report(node, scope, via, lambda s: any(any_name(s, name) for name in taken))
+            self._check_taken(node, node.kwd_attrs, scope, via)
         elif isinstance(node, ast.ImportFrom):
             for alias in node.names:
                 for path in self._package.expand(f"{node.module or ''}.{alias.name}"):
@@ -257,6 +275,12 @@ class _Search:
         kind = type(node).__name__
         self._report(node, scope, via, lambda s: kind in s.statements)
 
+    def _check_handed_on(self, module: ast.AST, scope: Scope, via: tuple[str, ...]) -> None:
+        finds = hiding.FINDING & self._names.paths(module, scope) and not self._is_ours(scope)
+        for name in self.sets:
+            if finds or self._hands(name, module, scope):
+                self._note(module, scope, via, f"{ast.unparse(module)} as a value", name)
+
     def _handed_on(self, node: ast.AST, scope: Scope) -> Iterator[ast.expr]:
         """Parts of a node that may be a module and go where it is no longer followed.
 
@@ -265,6 +289,10 @@ class _Search:
         """
         if isinstance(node, (ast.Return, ast.Yield, ast.YieldFrom, ast.keyword)):
             values = [node.value]
+        elif isinstance(node, ast.Lambda):
+            values = [node.body]
+        elif isinstance(node, ast.Attribute):
+            values = [node.value] if self._takes_out(node, scope) else []
         elif isinstance(node, ast.Call):
             asks = hiding.ASKING & self._names.paths(node.func, scope)
             values = [] if asks else node.args
@@ -275,19 +303,30 @@ class _Search:
         elif isinstance(node, ast.Dict):
             values = [value for key, value in zip(node.keys, node.values) if key is None]
         elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
-            values = [node.iter] if any(map(is_table, self._names.paths(node.iter, scope))) else []
+            gone = isinstance(node, ast.comprehension) or not _are_names([node.target])
+            gone = gone or any(map(is_table, self._names.paths(node.iter, scope)))
+            values = [node.iter] if gone else []
         elif isinstance(node, (ast.Assign, ast.AnnAssign)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            kept = scope.owner is not None and node in scope.owner.body
-            stored = any(not isinstance(t, (ast.Name, ast.Tuple, ast.List)) for t in targets)
-            values = [node.value] if kept or stored else []
+            values = [node.value] if not _are_names(targets) else []
+        elif isinstance(node, ast.ClassDef):
+            values = [_as_expression(bound, node) for _, bound in bindings(node.body)]
         else:
             values = []
         yield from (v for v in values if v is not None and self._names.paths(v, scope))
 
+    def _takes_out(self, node: ast.Attribute, scope: Scope) -> bool:
+        """[np].pop and {1: np}.values: a container's method, of one that holds a module."""
+        if node.attr not in hiding.TAKING:
+            return False
+        paths = self._names.paths(node.value, scope)
+        return any(not is_table(path) for path in paths)
+
     def _check_name(self, node: ast.Name, scope: Scope, via: tuple[str, ...]) -> None:
         for path in self._names.paths(node, scope):
             self._report_path(node, path, scope, via)
+        if node.id == "__annotations__" and not self._is_ours(scope):
+            self._report(node, scope, via, lambda s: True)
         if node.id not in scope.local:
             self._check_global(node, node.id, scope, via)
 
@@ -314,8 +353,11 @@ class _Search:
             self._check_global(node, name, scope, via)
         if isinstance(node, ast.Call) and hiding.GETTERS & self._names.paths(node.func, scope):
             self._check_getter(node, scope, via)
+        self._check_form(node, scope, via)
         if isinstance(node, ast.Call) and not self._is_ours(scope):
             self._check_declared(node, scope, via)
+            if _has_star(node) and hiding.BY_NAME & self._names.paths(node.func, scope):
+                self._report(node, scope, via, lambda s: True)
             if any(keyword.arg == "eval_str" for keyword in node.keywords):
                 self._report(node, scope, via, lambda s: True)
         base, name = self._names.member(node, scope)
@@ -340,6 +382,21 @@ class _Search:
             )
         elif not modules and not self._names.is_own_instance(base, name, scope):
             self._report(node, scope, via, lambda s: name in s.methods)
+            named = any(any_name(SETS[s], name) for s in self.sets)
+            if named and isinstance(node, ast.Attribute) and not self._is_ours(scope):
+                self._unknown.look_at_module(node, scope, via)
+
+    def _check_form(self, node: ast.AST, scope: Scope, via: tuple[str, ...]) -> None:
+        """np.r_["c", a] makes a matrix, a.ravel("F") a transpose: the text decides."""
+        if isinstance(node, ast.Subscript):
+            parts = [part for part in ast.walk(node.slice) if isinstance(part, ast.Constant)]
+            told = any(type(part.value) is str for part in parts)
+            if told and MATRIX_MAKERS & self._names.paths(node.value, scope):
+                self._report(node, scope, via, lambda s: bool(s.operators))
+        elif called(node) in ORDERED:
+            given = [*node.args, *(k.value for k in node.keywords if k.arg == "order")]
+            if any(self._names.text(part, scope) in ("F", "f") for part in given):
+                self._report(node, scope, via, lambda s: s.by_order)
 
     def _check_declared(self, node: ast.Call, scope: Scope, via: tuple[str, ...]) -> None:
         """A function declared by its name in machine code: only LLVM's own are known."""
@@ -374,9 +431,18 @@ class _Search:
 
     def _check_getter(self, node: ast.Call, scope: Scope, via: tuple[str, ...]) -> None:
         """operator.attrgetter("dot"): the name alone, of whatever it will be asked."""
-        text = self._names.text(node.args[0], scope) if node.args else None
-        name = text.split(".")[-1] if text else None
-        self._report(node, scope, via, lambda s: name is None or any_name(s, name))
+        texts = [self._names.text(argument, scope) or "" for argument in node.args]
+        if hiding.GETTERS_OF_ONE & self._names.paths(node.func, scope):
+            texts = texts[:1]
+        self._check_taken(node, [word for text in texts for word in text.split(".")], scope, via)
+
+    def _check_taken(
+        self, node: ast.AST, names: list[str], scope: Scope, via: tuple[str, ...]
+    ) -> None:
+        """Attributes that are taken by their names; "" is a name that cannot be read."""
+        hides = "" in names or not hiding.UNREADABLE_METHODS.isdisjoint(names)
+        hides = hides and not self._is_ours(scope)
+        self._report(node, scope, via, lambda s: hides or any(any_name(s, n) for n in names))
 
     def _report_path(self, node: ast.AST, path: str, scope: Scope, via: tuple[str, ...]) -> None:
         library = path.split(".")[0]
@@ -449,6 +515,26 @@ class _PackageSearch(_Search):
         if path:
             return path
         return f".{node.attr}" if isinstance(node, ast.Attribute) else "what cannot be read"
+
+
+def _as_expression(bound: ast.AST | Import, owner: ast.ClassDef) -> ast.expr | None:
+    """What a class keeps under a name, an import too, as an expression; None for a function."""
+    if isinstance(bound, Import):
+        call = ast.Call(ast.Name("__import__", ast.Load()), [ast.Constant(bound.path)], [])
+        return ast.fix_missing_locations(ast.copy_location(call, owner))
+    return bound if isinstance(bound, ast.expr) else None
+
+
+def _are_names(targets: list[ast.expr]) -> bool:
+    """Whether all that is assigned to are names, which are followed."""
+    parts = [p for t in targets for p in (t.elts if isinstance(t, (ast.Tuple, ast.List)) else [t])]
+    return all(isinstance(part, (ast.Name, ast.Starred)) for part in parts)
+
+
+def _has_star(call: ast.Call) -> bool:
+    """f(*x) or f(**x): what it is given cannot be read."""
+    starred = any(isinstance(part, ast.Starred) for part in call.args)
+    return starred or any(keyword.arg is None for keyword in call.keywords)
 
 
 def _is_fact_of_code(node: ast.AST) -> bool:

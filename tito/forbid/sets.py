@@ -18,6 +18,7 @@ class ForbidSet:
     methods   : names of array methods
     statements : syntax-tree names of loops; in the notebook's cells alone, not in the package
     suffix    : how the notebook's own names end that are forbidden: "_spec"
+    by_order  : whether the order "F" is a route: a.ravel("F")
     """
 
     what: str
@@ -28,6 +29,7 @@ class ForbidSet:
     operators: frozenset[str] = frozenset()
     statements: frozenset[str] = frozenset()
     suffix: str | None = None
+    by_order: bool = False
 
 
 def _names(text: str) -> frozenset[str]:
@@ -47,23 +49,38 @@ _TENSOR_PRODUCTS = _PRODUCTS | _names(
 )
 # A product by way of a transform, a norm (4ab = |a+b|^2 - |a-b|^2), a filter, a distance.
 _PRODUCT_PARTS = _names(
-    "fft fftpack linalg polynomial signal ndimage sparse spatial integrate stats"
+    "fft fftpack linalg polynomial signal ndimage sparse spatial integrate stats matlib"
 )
 _GEMM = frozenset(
     p + name for p in "sd" for name in _names("gemm gemv dot symm symv trmm ger syrk")
 )
 _SUMS = _names(
     "sum nansum mean nanmean average reduce reduceat trace var std cumsum cumulative_sum"
-    " trapezoid trapz bincount at polyval norm"
+    " trapezoid trapz bincount at polyval norm accumulate umr_sum"
+    " histogram histogram2d histogramdd"
 )
-_MAXIMA = _names("max min amax amin argmax argmin nanmax nanmin prod ptp any all norm")
-_VARIANCES = _names("var std nanvar nanstd cov corrcoef tvar tstd describe moment zscore")
+_MAXIMA = _names(
+    "max min amax amin argmax argmin nanmax nanmin prod ptp any all norm"
+    " umr_maximum umr_minimum umr_prod umr_any umr_all"
+    # The first or last of what is in order.
+    " sort argsort sort_complex partition argpartition unique percentile quantile median"
+    " nanpercentile nanquantile nanmedian"
+)
+_SORTS = _names("sort argsort partition argpartition")
+_STATISTICS = _names("mean fmean fsum")
+_VARIANCES = _names("var std nanvar nanstd cov corrcoef tvar tstd describe moment zscore anom")
 _SCANS = _names("cumsum cumprod nancumsum nancumprod cumulative_sum cumulative_prod")
 _ACCUMULATE = frozenset({"accumulate"})
 # A quarter turn and a flip are a transpose; an einsum with two letters exchanged is one.
 _TRANSPOSES = _names(
     "T mT transpose matrix_transpose permute_dims swapaxes moveaxis rollaxis rot90 einsum"
 )
+# Rows put together as columns; memory read as if it lay otherwise.
+_COLUMNS = _names("stack dstack column_stack c_ as_strided asfortranarray")
+# Methods that are told the order of the elements: "F" makes a transpose.
+ORDERED = _names("ravel flatten reshape resize copy array asarray astype")
+# Told "c" or "r", they make a matrix, of which * is a product.
+MATRIX_MAKERS = {"numpy.r_", "numpy.c_"}
 # The first number of a transform is a sum; a filter with a memory runs along.
 _TRANSFORMS = _names("fft fftpack signal ndimage")
 _TENSOR_LIBRARIES = ("torch", "jax", "tensorflow", "cupy")
@@ -99,15 +116,18 @@ SETS: dict[str, ForbidSet] = {
     "sum": ForbidSet(
         what="a library's sum",
         advice="add the terms up in a loop of your own",
-        functions=_libraries(_SUMS, math=frozenset({"fsum", "sumprod"})),
+        functions=_libraries(_SUMS, math=frozenset({"fsum", "sumprod"}), statistics=_STATISTICS),
         methods=_names("sum mean trace var std cumsum"),
         parts=_TRANSFORMS,
     ),
     "reductions": ForbidSet(
         what="a library's reduction",
         advice="write the loop over the elements yourself",
-        functions=_libraries(_SUMS | _MAXIMA, math=frozenset({"fsum", "sumprod"})),
-        methods=_names("sum mean trace var std cumsum max min argmax argmin prod ptp any all"),
+        functions=_libraries(
+            _SUMS | _MAXIMA, math=frozenset({"fsum", "sumprod"}), statistics=_STATISTICS
+        ),
+        methods=_SORTS
+        | _names("sum mean trace var std cumsum max min argmax argmin prod ptp any all"),
         parts=_TRANSFORMS,
     ),
     "scan": ForbidSet(
@@ -139,7 +159,14 @@ SETS: dict[str, ForbidSet] = {
     "gemm": ForbidSet(
         what="a product of floats from an earlier module",
         advice="multiply the numbers as they are, without making floats of them",
-        functions={"tinykernels": _names("gemm gemm_blocked gemm_skinny PackedMatrix")},
+        functions={
+            "tinykernels": _names(
+                "gemm gemm_blocked gemm_skinny gemm_wide PackedMatrix matmul_loops"
+                " educational_matmul vectorized_matmul matmul_baseline cache_friendly_matmul"
+                " blocked_matmul parallel_matmul matmul_ijk matmul_ikj matmul_registers"
+                " matmul_prange"
+            )
+        },
     ),
     "where": ForbidSet(
         what="a choice between two arrays",
@@ -158,8 +185,9 @@ SETS: dict[str, ForbidSet] = {
     "transpose": ForbidSet(
         what="a library's transpose",
         advice="exchange the two indices yourself, element by element",
-        functions=_libraries(_TRANSPOSES),
+        functions=_libraries(_TRANSPOSES | _COLUMNS),
         methods=_TRANSPOSES,
+        by_order=True,
     ),
     "spec": ForbidSet(
         what="the specification that your function is tested against",
@@ -193,7 +221,8 @@ def names_function(forbidden: ForbidSet, path: str) -> bool:
         names |= forbidden.methods
     errors = any(word.endswith("Error") for word in rest)
     inside = not forbidden.parts.isdisjoint(rest[:-1]) and not errors
-    return inside or rest[-1] in names
+    # numpy._core._methods._sum is what numpy.sum calls.
+    return inside or rest[-1] in names or (library == "numpy" and rest[-1].lstrip("_") in names)
 
 
 def any_name(forbidden: ForbidSet, name: str) -> bool:

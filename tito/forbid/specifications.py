@@ -21,7 +21,7 @@ _CONVERTING = {
 def specifications(
     tests: Iterable[str], given: Iterable[str], reference: str = ""
 ) -> frozenset[str]:
-    """Given functions that tests take their expected values from, whatever they are called.
+    """Given functions that tests take their expected values from, or that a race is run against.
 
     tests     : sources of the exercise's test cells
     given     : sources of the given cells
@@ -52,6 +52,8 @@ def _specifications(
         for call in ast.walk(tree):
             if isinstance(call, ast.Call) and _last_name(call.func) in _COMPARING:
                 found |= _makers_of(_want(call), assigned, bodies.keys())
+            elif isinstance(call, ast.Call) and _last_name(call.func) == "speed":
+                found |= _baseline(call) & bodies.keys()
     return frozenset(found - _reached(parsed(reference), bodies))
 
 
@@ -63,6 +65,12 @@ def _want(check: ast.Call) -> ast.expr | None:
     """The expected value in expect_close(got, want)."""
     named = [k.value for k in check.keywords if k.arg == "want"]
     return named[0] if named else check.args[1] if len(check.args) > 1 else None
+
+
+def _baseline(race: ast.Call) -> set[str]:
+    """The name of what a kernel's speed is compared with."""
+    named = [k.value for k in race.keywords if k.arg == "baseline"]
+    return {node.id for node in [*named, *race.args[1:2]] if isinstance(node, ast.Name)}
 
 
 def _makers_of(value: Any, assigned: Mapping[str, Any], functions: Iterable[str]) -> set[str]:

@@ -24,3 +24,26 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
     while level:
         yield from level
         level = [child for parent in level for child in children(parent)]
+
+
+def mangle(tree: ast.AST) -> None:
+    """Give private names the form in which Python knows them: __x in a class K is _K__x."""
+    stack: list[tuple[ast.AST, str]] = [(tree, "")]
+    while stack:
+        node, owner = stack.pop()
+        inner = node.name.lstrip("_") if isinstance(node, ast.ClassDef) else owner
+        if owner:
+            _mangle_names(node, owner)
+        stack += [(child, inner) for child in ast.iter_child_nodes(node)]
+
+
+def _mangle_names(node: ast.AST, owner: str) -> None:
+    def mangled(name: str) -> str:
+        private = name.startswith("__") and not name.endswith("__") and "." not in name
+        return f"_{owner}{name}" if private else name
+
+    for field in ("id", "attr", "name", "arg"):
+        if type(getattr(node, field, None)) is str:
+            setattr(node, field, mangled(getattr(node, field)))
+    if isinstance(node, (ast.Global, ast.Nonlocal)):
+        node.names = [mangled(name) for name in node.names]

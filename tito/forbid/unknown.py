@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 
-from .bindings import COMPREHENSIONS, FUNCTIONS, PARAMETER, FromInside, Import
-from .names import Names, Scope
+from .bindings import COMPREHENSIONS, FUNCTIONS, PARAMETER, FromInside, Import, bindings
+from .names import Names, Outer, Scope
 from .texts import called, constant_text
 from .trees import walk
 
@@ -25,6 +26,7 @@ _CALLING = {
 }
 _CALLING_METHODS = ("submit", "map", "starmap")
 _CALLED_KEYWORDS = ("target", "key", "func", "function", "default_factory")
+MOST_SEEN = 100  # expressions behind one; behind more anything may be
 _CONTAINERS = (ast.List, ast.Tuple, ast.Set, ast.Dict, *COMPREHENSIONS)
 _TABLES = ("__dict__", "__setattr__", "__setstate__", "__set__")
 
@@ -34,6 +36,7 @@ class Unknown:
 
     found : the first thing that is called so, None if nothing is
     via   : the functions through which it is reached
+    module, module_via : the same for what a forbidden function's name is taken of
     """
 
     def __init__(self, names: Names, theirs: Iterable[int]) -> None:
@@ -46,6 +49,8 @@ class Unknown:
         self._here: tuple[str, ...] = ()
         self.found: ast.AST | None = None
         self.via: tuple[str, ...] = ()
+        self.module: ast.AST | None = None
+        self.module_via: tuple[str, ...] = ()
 
     def look_at_root(self, name: str, at: int) -> None:
         """dot = ops[0]: the exercise's own function."""
@@ -68,6 +73,8 @@ class Unknown:
         if isinstance(callee, ast.Name) and PARAMETER in scope.local.get(callee.id, ()):
             self._calls_parameter = True
             self._settle()
+            if self._is_stored("__defaults__") or self._is_stored("__kwdefaults__"):
+                self._note(callee)
         elif self._is_any(callee, scope):
             self._note(callee)
 
@@ -87,6 +94,11 @@ class Unknown:
             self._handed_on = self._handed_on or first
             self._settle()
 
+    def look_at_module(self, node: ast.Attribute, scope: Scope, via: tuple[str, ...]) -> None:
+        """K.m.inner: the name of a forbidden function, of something that may be a module."""
+        if self.module is None and self._is_any(node.value, scope):
+            self.module, self.module_via = node.value, via
+
     def _settle(self) -> None:
         if self._calls_parameter and self._handed_on is not None:
             self._note(self._handed_on)
@@ -96,20 +108,19 @@ class Unknown:
             self.found, self.via = node, self._here
 
     def _is_any(
-        self,
-        node: ast.AST,
-        scope: Scope,
-        as_value: bool = False,
-        seen: frozenset[int] = frozenset(),
+        self, node: ast.AST, scope: Scope, as_value: bool = False, seen: set | None = None
     ) -> bool:
         """Whether an expression may be any function that was kept somewhere.
 
         as_value : handed on, a literal list is its parts, which are looked at; called, it is what
                    was taken out of it
         """
-        if id(node) in seen or len(seen) > 40:
+        seen = set() if seen is None else seen
+        if id(node) in seen:
             return False
-        seen |= {id(node)}
+        seen.add(id(node))
+        if len(seen) > MOST_SEEN:
+            return True
 
         def ask(part: ast.AST) -> bool:
             return self._is_any(part, scope, as_value, seen)
@@ -120,7 +131,9 @@ class Unknown:
                 for bound, inner in self._bound(node.id, scope)
             )
         if isinstance(node, ast.Attribute):
-            return self._is_stored(node.attr) and not self._names.paths(node, scope)
+            if self._names.paths(node, scope):
+                return False
+            return self._is_stored(node.attr) or self._is_method_of_any(node, scope, seen)
         if isinstance(node, ast.Call):
             return self._returns_any(node, scope, seen)
         if isinstance(node, ast.IfExp):
@@ -133,16 +146,38 @@ class Unknown:
             return not as_value
         return isinstance(node, (ast.Subscript, ast.Await, ast.Yield, ast.YieldFrom, FromInside))
 
+    def _is_method_of_any(self, node: ast.Attribute, scope: Scope, seen: set) -> bool:
+        """kernels[0].go, where a student's class has a method go: of which class is not known."""
+        return node.attr in self._methods and self._is_any(node.value, scope, False, seen)
+
+    @cached_property
+    def _methods(self) -> set[str]:
+        return {
+            part.name
+            for node in self._walk_theirs()
+            if isinstance(node, ast.ClassDef)
+            for part in node.body
+            if isinstance(part, FUNCTIONS)
+        }
+
+    def _walk_theirs(self) -> Iterator[ast.AST]:
+        for index in self._theirs:
+            yield from walk(ast.Module(self._names.cells[index].body, []))
+
     def _bound(self, name: str, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
         """What a name is bound to, each with the scope that it stands in."""
         if name in scope.local:
-            yield from ((n, scope) for n in scope.local[name] if not isinstance(n, Import))
+            for node in scope.local[name]:
+                if isinstance(node, Outer):
+                    yield node.value, node.scope
+                elif not isinstance(node, Import):
+                    yield node, scope
             return
         for cell, node in self._names.alive(name, scope.at):
             if not isinstance(node, Import):
                 yield node, Scope(cell, cell, {})
 
-    def _returns_any(self, call: ast.Call, scope: Scope, seen: frozenset[int]) -> bool:
+    def _returns_any(self, call: ast.Call, scope: Scope, seen: set) -> bool:
         paths = self._names.paths(call.func, scope)
         if paths:
             return not all(path.startswith((*TRANSPARENT, "tinykernels.")) for path in paths)
@@ -151,7 +186,7 @@ class Unknown:
         functions = list(self._bound(call.func.id, scope))
         return any(self._function_returns_any(f, inner, seen) for f, inner in functions)
 
-    def _function_returns_any(self, node: ast.AST, scope: Scope, seen: frozenset[int]) -> bool:
+    def _function_returns_any(self, node: ast.AST, scope: Scope, seen: set) -> bool:
         if scope.cell not in self._theirs or isinstance(node, ast.ClassDef):
             return False
         if isinstance(node, ast.Lambda):
@@ -172,18 +207,20 @@ class Unknown:
         return self._any_stored or attribute in self._stored
 
     def _find_stored(self) -> Iterator[str]:
-        for index in self._theirs:
-            for node in walk(ast.Module(self._names.cells[index].body, [])):
-                if isinstance(node, ast.Attribute):
-                    if isinstance(node.ctx, ast.Store):
-                        yield node.attr
-                    self._any_stored |= node.attr in _TABLES
-                elif called(node) == "setattr" and len(node.args) == 3:
-                    text = constant_text(node.args[1])
-                    self._any_stored |= text is None
-                    yield text or ""
-                elif called(node) == "vars" and node.args:
-                    self._any_stored = True
+        for node in self._walk_theirs():
+            if isinstance(node, ast.Attribute):
+                if isinstance(node.ctx, ast.Store):
+                    yield node.attr
+                self._any_stored |= node.attr in _TABLES
+            elif isinstance(node, ast.ClassDef):
+                own = bindings(node.body)
+                yield from (name for name, bound in own if not isinstance(bound, FUNCTIONS))
+            elif called(node) == "setattr" and len(node.args) == 3:
+                text = constant_text(node.args[1])
+                self._any_stored |= text is None
+                yield text or ""
+            elif called(node) == "vars" and node.args:
+                self._any_stored = True
 
 
 def _calls_first(path: str) -> bool:

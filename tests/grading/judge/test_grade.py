@@ -615,6 +615,22 @@ def test_a_forbidden_route_above_is_dead_only_if_it_is_replaced_indeed(cell):
 
 
 @pytest.mark.parametrize(
+    "end", ["import os; os._exit(0)", "import os; os.abort()", "while True: pass", "1 / 0"]
+)
+def test_a_forbidden_route_above_is_dead_where_its_heir_is_left_out(end):
+    """A cell that ended its process is not run again before the hidden tests."""
+    tests = [test_cell("dot-test", "assert dot(2, 3) == 6")]
+    tests += [test_cell("dot-hidden", "assert dot(4, 3) == 12", hidden=True)]
+    given, limits = Cell("code", "import numpy as np"), Limits(solution=1, extra=1)
+    nb = Notebook([given, solution("dot", "#| forbid: blas\ndef dot(a, b): return a * b"), *tests])
+    assert grade(nb, nb, limits=limits).points == 4
+    extra = ["def by(a, b): return np.dot(a, b)", f"{end}\ndef by(a, b): return 0"]
+    cells = [given, *(Cell("code", source) for source in extra)]
+    own = solution("dot", "#| forbid: blas\ndef dot(a, b): return by(a, b)")
+    assert grade(nb, Notebook([*cells, own, *tests]), limits=limits).points == 0
+
+
+@pytest.mark.parametrize(
     "cell",
     [
         "files = !ls\n{head}{body}",

@@ -112,6 +112,10 @@ class Walk:
     def step(self, step: Step) -> None:
         """Run a cell on the sides it belongs to."""
         if step.in_s and not self.cells_ran:
+            if (
+                step.replaces
+            ):  # whether the cell runs or is left out: the search takes them for dead
+                self.world.run_cell(f"before {step.label}", _without(step.replaces), role="given")
             if step.label in self.book.undone:
                 self._left_out(step)
             else:
@@ -144,8 +148,6 @@ class Walk:
     def _ran(self, step: Step, role: str) -> CellOutcome:
         if len(step.source) > MOST_SOURCE:
             return CellOutcome("error", "it is larger than 4 MB and was not run")
-        if step.replaces:
-            self.world.run_cell(f"before {step.label}", _without(step.replaces), role=role)
         return self.world.run_cell(step.label, step.source, role=role, defines=step.defines)
 
     def _left_out(self, step: Step) -> None:

@@ -1,0 +1,193 @@
+"""Roundabout ways to a forbidden function: parameters, scopes, annotations, look-ups."""
+
+import pytest
+
+from tito.forbid import find
+from tito.forbid.bindings import certain
+from tito.forbid.source import parsed
+
+# {name: (forbidden set, cell, ...)}: the last cell is the exercise's, `f` its function.
+WAYS = {
+    "a parameter's default": ("where", "def f(x, xp=np): return xp.where(x < 0, 0, x)"),
+    "a helper's default": (
+        "where",
+        "def g(x, *, xp=np): return xp.where(x < 0, 0, x)\ndef f(x): return g(x)",
+    ),
+    "a default of the same name": ("blas", "def f(a, np=np): return np.inner(a, a)"),
+    "a default read back": (
+        "blas",
+        "def g(m=np.inner): pass\ndef f(a): return g.__defaults__[0](a, a)",
+    ),
+    "a default put in": (
+        "blas",
+        "def g(a, m=abs): return m(a, a)\ndef f(a): return g(a)",
+        "for h in [g]: h.__defaults__ = (np.inner,)",
+    ),
+    "a table as a default": ("spec", "def f(x, g=globals()): return g['f_spec'](x)"),
+    "maybe imported": (
+        "loops",
+        "try:\n    from itertools import imap as map\nexcept ImportError: pass",
+        "def f(x): return list(map(abs, x))",
+    ),
+    "an attribute of a built-in's name": (
+        "loops",
+        "class K: pass\nsetattr(K, 'map', 1)",
+        "def f(x): return list(map(abs, x))",
+    ),
+    "bound never": (
+        "spec",
+        "if 0: globals = None",
+        "def f(x): return globals()['f_spec'](x)",
+    ),
+    "bound and deleted": (
+        "loops",
+        "map = None\ndel map",
+        "def f(x): return list(map(abs, x))",
+    ),
+    "bound by an empty loop": (
+        "loops",
+        "for map in (): pass",
+        "def f(x): return list(map(abs, x))",
+    ),
+    "a class that says global": (
+        "blas",
+        "class K:\n    global g\n    from numpy import inner as g",
+        "def f(a): return g(a, a)",
+    ),
+    "a mangled name": (
+        "blas",
+        "_K__g = np.inner\nclass K:\n    def go(self, a): return __g(a, a)",
+        "def f(a): return K().go(a)",
+    ),
+    "global inside of another": (
+        "blas",
+        "def f(a):\n    np = 0\n    def g():\n        global np\n        return np.inner(a, a)\n"
+        "    return g()",
+    ),
+    "the first iterable": ("blas", "g = [np.inner]\ndef f(a): return [g(a, a) for g in g][0]"),
+    "an annotation": (
+        "blas",
+        "def f(a: np.inner): return f.__annotations__['a'](a, a)",
+    ),
+    "a bare annotation": ("blas", "q: np.inner\ndef f(a): return __annotations__['q'](a, a)"),
+    "a lambda that returns the module": (
+        "blas",
+        "g = lambda: np\ndef f(a): return g().inner(a, a)",
+    ),
+    "imported in a class": (
+        "blas",
+        "class K:\n    import numpy as xp",
+        "def f(a): return K.xp.inner(a, a)",
+    ),
+    "under a condition in a class": (
+        "blas",
+        "class K:\n    if 1: xp = np",
+        "def f(a): return K.xp.inner(a, a)",
+    ),
+    "get of a dictionary": (
+        "blas",
+        "LIBRARIES = {'np': np}",
+        "def f(a): return LIBRARIES.get('np').inner(a, a)",
+    ),
+    "locals": ("blas", "def f(a):\n    xp = np\n    return locals()['xp'].inner(a, a)"),
+    "pop": ("blas", "def f(a): return [np].pop().inner(a, a)"),
+    "values": ("blas", "def f(a): return [*{1: np}.values()][0].inner(a, a)"),
+    "a comprehension": ("blas", "def f(a): return [m for m in [np]][0].inner(a, a)"),
+    "two targets": (
+        "blas",
+        "class K: pass\nK.m, x = np, 1",
+        "def f(a): return K.m.inner(a, a)",
+    ),
+    "a loop's target": (
+        "blas",
+        "class K: pass\nfor K.m in [np]: pass",
+        "def f(a): return K.m.inner(a, a)",
+    ),
+    "getattr of a star": ("blas", "def f(a): return getattr(*(np, 'inner'))(a, a)"),
+    "an array's getattr of a star": ("blas", "def f(a): return getattr(*(a, 'dot'))(a)"),
+    "import_module by a keyword": (
+        "blas",
+        "import importlib",
+        "def f(a): return importlib.import_module(name='numpy').inner(a, a)",
+    ),
+    "__import__ by a keyword": ("blas", "def f(a): return __import__(name='numpy').inner(a, a)"),
+    "__import__ of a star": ("blas", "def f(a): return __import__(*['numpy']).inner(a, a)"),
+    "the machinery of imports": (
+        "blas",
+        "import importlib",
+        "def f(a): return importlib._bootstrap._gcd_import('numpy').inner(a, a)",
+    ),
+    "attrgetter of globals": (
+        "spec",
+        "import operator",
+        "def f(x): return operator.attrgetter('__globals__')(f)['f_spec'](x)",
+    ),
+    "match of globals": (
+        "spec",
+        "def f(x):\n    match f:\n        case object(__globals__=g): return g['f_spec'](x)",
+    ),
+    "a frame's names": (
+        "spec",
+        "import inspect, sys",
+        "def f(x): return inspect.getargvalues(sys._getframe(1)).locals['f_spec'](x)",
+    ),
+    "a registry of subclasses": (
+        "blas",
+        "class Kernel:\n    every = []\n    def __init_subclass__(cls): Kernel.every.append(cls)\n"
+        "class Fast(Kernel):\n    def go(a): return a @ a",
+        "def f(a): return Kernel.every[0].go(a)",
+    ),
+    "accumulate": ("sum", "def f(a): return np.add.accumulate(a)[-1]"),
+    "a weighted histogram": ("sum", "def f(a): return np.histogram(a * 0, 1, weights=a)[0]"),
+    "statistics": ("sum", "import statistics", "def f(a): return statistics.fmean(a) * len(a)"),
+    "a private sum": ("sum", "def f(a): return np._core._methods._sum(a)"),
+    "sort": ("reductions", "def f(a): return np.sort(a)[-1]"),
+    "matlib": ("blas", "import numpy.matlib as ml", "def f(a): return (ml.zeros(a.shape) + a) * a"),
+    "a matrix by np.r_": ("blas", "def f(a): return np.r_['c', a] * np.r_['r', a]"),
+    "a column at a time": ("transpose", "def f(a): return np.stack(list(a), axis=1)"),
+    "another order": ("transpose", "def f(a): return a.ravel('F').reshape(a.shape[::-1])"),
+    "a view": ("transpose", "def f(a): return np.lib.stride_tricks.as_strided(a, (2, 2), (4, 8))"),
+}
+
+
+def routes(forbidden, *cells):
+    sources = {"cell 0": "import numpy as np\ndef f_spec(x): return x"}
+    sources |= {f"cell {i}": source for i, source in enumerate(cells, 1)}
+    return find(sources, ["f"], [forbidden], start=f"cell {len(cells)}", specs=["f_spec"])
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+def test_a_roundabout_way_is_found(way):
+    for cell in way[1:]:
+        compile(cell, "cell", "exec")
+    assert routes(*way)
+
+
+HONEST = {
+    "a default of another use": ("where", "def f(x, xp=np): return xp.maximum(x, 0)"),
+    "annotations": ("blas", "def f(a: np.ndarray, b: 'np.dot' = None) -> np.ndarray: return a"),
+    "a built-in's name for one's own": (
+        "loops",
+        "def map(f, x): return f(x)",
+        "def f(x): return map(abs, x)",
+    ),
+    "a private name of one's own": (
+        "blas",
+        "class K:\n    def __go(self, a): return a\n    def go(self, a): return self.__go(a)",
+        "def f(a): return K().go(a)",
+    ),
+    "rows in C order": ("transpose", "def f(a): return a.reshape(-1, order='C').ravel('C')"),
+    "parts joined": ("blas", "def f(a): return np.r_[a, a]"),
+    "copies": ("blas", "def f(a): return a.copy() + np.copy(a)"),
+    "get": ("blas", "SIZES = {'a': 3}", "def f(a): return SIZES.get('a', 0) * a"),
+}
+
+
+@pytest.mark.parametrize("way", HONEST.values(), ids=HONEST)
+def test_honest_code_is_left_alone(way):
+    assert not routes(*way)
+
+
+def test_a_name_that_is_deleted_is_not_certain():
+    assert certain(parsed("x = 1\ny = 2\ndel x").body) == {"y"}
+    assert certain(parsed("x = 1\ndef f():\n    global x\n    del x").body) == {"f"}
