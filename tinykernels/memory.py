@@ -133,7 +133,7 @@ class CacheSimulator:
     Reads and writes are alike. The cache is empty at first. Addresses are 0 or more;
     nothing is promised for negative ones, and no test has any.
 
-    hits, misses : accesses of either kind since the last reset
+    hits, misses : accesses of either kind since the last reset, ints
 
     Sets and replacement: J. L. Hennessy, D. A. Patterson, Computer Architecture, appendix B.
 

@@ -799,7 +799,7 @@ class CacheSimulator:
     Reads and writes are alike. The cache is empty at first. Addresses are 0 or more;
     nothing is promised for negative ones, and no test has any.
 
-    hits, misses : accesses of either kind since the last reset
+    hits, misses : accesses of either kind since the last reset, ints
 
     Sets and replacement: J. L. Hennessy, D. A. Patterson, Computer Architecture, appendix B.
 
@@ -1404,7 +1404,7 @@ for name, bad in (("rows", -1), ("cols", -16), ("itemsize", 0), ("line", 0), ("l
     for other in (True, 16.0, "16", None):
         hint = "what is no whole number: TypeError that names the argument"
         expect_raises(TypeError, predict_misses, **{**good, name: other}, match=name, hint=hint)
-for order in ("row", "Columns", "", 0, None):
+for order in ("row", "Columns", " rows", 0, None):
     expect_raises(ValueError, predict_misses, **{**good, "order": order}, hint="another order")
 ### END HIDDEN TESTS
 

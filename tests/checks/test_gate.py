@@ -246,6 +246,33 @@ def test_a_trick_in_a_helper_of_another_cell_is_refused_and_an_unused_one_is_not
     assert set(look(helper, "def f(x):\n    return x\n")) == {"cell 2"}
 
 
+@pytest.mark.parametrize(
+    "scratch",
+    [
+        "import time\nfrom contextlib import contextmanager\n@contextmanager\ndef timer(label):\n"
+        "    start = time.perf_counter()\n    yield\n    print(label, time.perf_counter() - start)",
+        "import random\nimport functools\n@functools.lru_cache\ndef draw(): return random.random()",
+        "import os\nfrom dataclasses import dataclass\n@dataclass\nclass Where:\n"
+        "    path: str = os.curdir",
+        "import sys\ndef loud(f):\n    return lambda *a: print(f(*a), file=sys.stderr)\n@loud\n"
+        "def play(x): return x",
+        "import time\n@njit\ndef other(x): return x\nprint(time.time())",
+    ],
+)
+def test_what_is_tried_with_a_decorator_and_not_needed_costs_nothing(scratch):
+    assert tricks(scratch, "def f(x):\n    return x") == []
+
+
+def test_of_an_import_of_several_a_kernel_needs_its_own_alone():
+    assert tricks("import itertools, time", "def f(x):\n    return itertools.count(x)") == []
+    assert tricks("import itertools, time", "def f(x):\n    return time.time()")
+
+
+def test_warnings_may_be_quiet():
+    assert not tricks("import warnings\ndef f(x):\n    with warnings.catch_warnings(): return x")
+    assert tricks("import warnings\ndef f(x):\n    return warnings.sys.modules")
+
+
 def test_helpers_come_from_wherever_they_stand():
     cells = ("A = 3\n", "B = 4\n", "def f(x):\n    return g(x)\ndef g(x):\n    return A\n")
     assert list(look(*cells)) == ["cell 1", "cell 3"]

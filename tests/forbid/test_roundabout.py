@@ -2,7 +2,7 @@
 
 import pytest
 
-from tito.forbid import find
+from tito.forbid import find, unreadable
 from tito.forbid.bindings import certain
 from tito.forbid.source import parsed
 
@@ -179,6 +179,29 @@ HONEST = {
     "rows in C order": ("transpose", "def f(a): return a.reshape(-1, order='C').ravel('C')"),
     "parts joined": ("blas", "def f(a): return np.r_[a, a]"),
     "copies": ("blas", "def f(a): return a.copy() + np.copy(a)"),
+    "a field of a named tuple": (
+        "sum",
+        "from typing import NamedTuple\nclass S(NamedTuple):\n    sum: float = 0.0",
+        "def f(a):\n    s = S(a[0])\n    return s.sum",
+    ),
+    "a field of a namespace": (
+        "sum",
+        "from types import SimpleNamespace",
+        "def f(a):\n    s = SimpleNamespace(sum=0.0)\n    s.sum += a[0]\n    return s.sum",
+    ),
+    "a library that may not be there": (
+        "blas",
+        "try:\n    from tqdm.auto import tqdm\nexcept ImportError:\n    def tqdm(x): return x\n"
+        "x = np.ones(3).copy()\nopen('/dev/null').close()",
+        "def f(a): return [x for x in tqdm(a)]",
+    ),
+    "what only sounds like a text that is run": (
+        "blas",
+        "import itertools, threading, timeit\nitertools.repeat('- ', 3)\n"
+        "np.repeat(a=[1, 2], repeats=2)\nthreading.Timer(interval=0.01, function=print)\n"
+        "timeit.timeit(stmt=lambda: f(1), number=0)\ntimeit.repeat('f(1)', repeat=1, number=0)",
+        "def f(a): return a",
+    ),
     "get": ("blas", "SIZES = {'a': 3}", "def f(a): return SIZES.get('a', 0) * a"),
 }
 
@@ -186,6 +209,31 @@ HONEST = {
 @pytest.mark.parametrize("way", HONEST.values(), ids=HONEST)
 def test_honest_code_is_left_alone(way):
     assert not routes(*way)
+
+
+def test_a_name_of_ones_own_is_no_specification_however_it_ends():
+    cells = {"given": "def f_spec(x): return x", "mine": "def row_spec(x): return x"}
+    cells["answer"] = "def f(x): return row_spec(x)"
+    assert find(cells, ["f"], ["spec"], given=["given"], all_given=True) == []
+    # A running notebook does not tell which cells are the course's.
+    assert find(cells, ["f"], ["spec"], given=["given"])
+    cells["answer"] = "def f(x): return f_spec(x)"
+    assert find(cells, ["f"], ["spec"], given=["given"], all_given=True)
+
+
+@pytest.mark.parametrize(
+    ("cell", "route"),
+    [
+        ("t = input()\nexec(t)", "exec(t)"),
+        ("import timeit\ntimeit.timeit('exec(t)')", "exec(t)"),
+        ("def f(): pass\nf.__code__ = g", "f.__code__"),
+        ("exec('x = 1')\neval(' 1 + 1')\nexec('1 +')", None),
+    ],
+)
+def test_what_a_cell_may_bind_that_no_text_shows(cell, route):
+    found = unreadable(cell)
+    assert (found and found.route) == route
+    assert found is None or found.hidden
 
 
 def test_a_name_that_is_deleted_is_not_certain():

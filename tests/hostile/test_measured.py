@@ -61,7 +61,8 @@ def test_no_way_round_a_forbid_set_earns_a_point(way, fastest):
     own = Notebook([*own.cells[:at], Cell("code", helper), *own.cells[at:]])
     result = grade(master("row_products"), own, engine=fastest)
     assert earned(result) == {}
-    assert all("forbids" in c.message for c in result.cells)
+    if not any("was not run" in remark for remark in result.deviations):
+        assert all("forbids" in c.message for c in result.cells)
 
 
 TILES = """

@@ -63,7 +63,7 @@ def _search(cells: dict[str, str], running: str, names: frozenset[str]) -> list:
     if not any("forbid" in source for source in cells.values()):
         return []
     # Imported late: most notebooks forbid nothing.
-    from tito.forbid import SETS, find, python_source, specifications
+    from tito.forbid import SETS, find, python_source, specifications, unreadable
     from tito.notebook import directives
     from tito.notebook.names import bound, used
 
@@ -73,6 +73,9 @@ def _search(cells: dict[str, str], running: str, names: frozenset[str]) -> list:
     for label, source in cells.items():
         home |= dict.fromkeys(bound(source)[0] & names, label)
     given = {label for label, source in cells.items() if _looks_given(source)}
+    # Grading leaves such a cell out, if it answers nothing.
+    others = cells.keys() - given - set(home.values())
+    cells = {k: "" if k in others and unreadable(source) else source for k, source in cells.items()}
     findings = []
     for label in dict.fromkeys(home.values()):
         words = [w for d in directives(cells[label]) if d.name == "forbid" for w in d.words]
@@ -115,10 +118,11 @@ def _failure(findings: list) -> Failure:
     where = [f"{f.label}, line {f.line}: {f.route}" for f in findings[:3]]
     if len(findings) > 3:
         where.append(f"and in {len(findings) - 3} more places")
+    uses = "uses what cannot be read and may be" if first.hidden else "uses"
     return Failure(
         function=function,
-        problem=f"{function} uses {forbidden.what}, which this exercise forbids",
-        kind=f"uses {forbidden.what}, which this exercise forbids",
+        problem=f"{function} {uses} {forbidden.what}, which this exercise forbids",
+        kind=f"{uses} {forbidden.what}, which this exercise forbids",
         rows=[("where", "\n".join(where))],
-        tries=[forbidden.advice],
+        tries=["write out what it does" if first.hidden else forbidden.advice],
     )

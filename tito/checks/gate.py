@@ -57,13 +57,17 @@ _MODULES = {
     "itertools", "math", "numba", "numba.extending", "numba.np.ufunc", "numba.typed",
     "numba.types", "numpy", "numpy.lib.stride_tricks", "numpy.linalg", "numpy.typing", "threading",
     "llvmlite", "llvmlite.ir", "tinykernels.*", "tito.checks", "tito.here",
-    "tito.machine", "typing",
+    "tito.machine", "typing", "warnings",
 }  # fmt: skip
 _LIBRARIES = ("numba", "numpy")
 # What an allowed module may carry along: dataclasses.sys, enum.bltns, numba.extending.os. NumPy has
 # functions of such names, and Numba its types.
 _CARRIED = (sys.stdlib_module_names | {"bltns"}) - {name.split(".")[0] for name in _MODULES}
 _LIKE_MODULES = _names("array copy random select trace types")
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+# Decorators under whose function's own name it is called.
+_COMPILING = _names("njit jit vectorize guvectorize kernel staticmethod classmethod property")
 
 # Calls that make a constant, at the top of a cell and in decorators.
 _MAKERS = _names(
@@ -120,13 +124,18 @@ def cells_behind(
     """
     gate = _Gate(given)
     bodies = {label: _statements(source) for label, source in cells.items()}
-    needed = _needed(name, [part for body in bodies.values() for part in body])
+    every = [part for body in bodies.values() for part in body]
+    needed = _needed(name, every, _announced(every))
+    # A decorator of any kind runs code, which may change what a name of options stands for.
+    decorated = {id(part) for part in every if getattr(part.node, "decorator_list", ())}
+    beside = _needed(name, every, decorated) - needed
     ahead = {}
     for label, body in bodies.items():
         if any(id(part) in needed for part in body):
             trusted = _dumps((own or {}).get(label, ""))
             kept = [p for p in body if id(p) in needed or ast.dump(p.node) in trusted]
             gate.expect(kept)
+            gate.expect_options([part for part in body if id(part) in beside])
             ahead[label] = kept, trusted
     return {label: gate.look(label, *parts) for label, parts in ahead.items()}
 
@@ -162,29 +171,59 @@ def _others(statement: ast.stmt) -> set[str]:
 @lru_cache(maxsize=256)
 def _statements(source: str) -> tuple[_Statement, ...]:
     """Those of a cell; a notebook's cells are asked about once for each claim."""
-    return tuple(map(_Statement.of, parsed(source).body))
+    return tuple(_Statement.of(part) for node in parsed(source).body for part in _apart(node))
+
+
+def _apart(node: ast.stmt) -> list[ast.stmt]:
+    """import itertools, time: a kernel may need the first one alone."""
+    if not isinstance(node, (ast.Import, ast.ImportFrom)) or len(node.names) == 1:
+        return [node]
+    if isinstance(node, ast.Import):
+        parts: list[ast.stmt] = [ast.Import([alias]) for alias in node.names]
+    else:
+        parts = [ast.ImportFrom(node.module, [alias], node.level) for alias in node.names]
+    return [ast.copy_location(part, node) for part in parts]
 
 
 @lru_cache(maxsize=64)
 def _dumps(source: str) -> frozenset[str]:
     """The statements of a cell of the master, as text that can be compared."""
-    return frozenset(map(ast.dump, _parsed(source).body))
+    return frozenset(ast.dump(part) for node in _parsed(source).body for part in _apart(node))
 
 
-def _needed(name: str, statements: list[_Statement]) -> set[int]:
-    """The ids of those that define a function, or what they name in their turn."""
+def _needed(name: str, statements: list[_Statement], announced: set[int]) -> set[int]:
+    """The ids of those that define a function or are announced, or what these name in turn."""
     wanted, needed = {name}, set()
     while True:
         before = len(needed)
         for part in statements:
-            # A decorator may announce a function without its name: @overload(np.exp).
-            announced = bool(getattr(part.node, "decorator_list", ()))
-            named = announced or part.assigned & wanted or part.imported & wanted
+            named = id(part) in announced or part.assigned & wanted or part.imported & wanted
             if id(part) not in needed and named:
                 needed.add(id(part))
                 wanted |= part.reads
         if len(needed) == before:
             return needed
+
+
+def _announced(statements: list[_Statement]) -> set[int]:
+    """The ids of those that a decorator may make known under no name: @overload(np.exp)."""
+    targets = {name: path for part in statements for name, path in _imported(part.node)}
+    own = {part.node.name for part in statements if isinstance(part.node, _DEFINITIONS)}
+
+    def may_announce(decorator: ast.expr) -> bool:
+        made = decorator.func if isinstance(decorator, ast.Call) else decorator
+        root = _root(made)
+        path = targets.get(root, "")
+        if path and path.split(".")[0] not in ("numba", "llvmlite"):
+            return False  # functools.wraps, contextlib.contextmanager
+        last = getattr(made, "attr", path.split(".")[-1] or root)
+        return root not in own and last not in _COMPILING
+
+    return {
+        id(part)
+        for part in statements
+        if any(map(may_announce, getattr(part.node, "decorator_list", ())))
+    }
 
 
 def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
@@ -254,13 +293,14 @@ class _Gate:
             for node in ast.walk(part.node):
                 for name, target in _imported(node):
                     self._imports.setdefault(name, target)
-            self._expect_options(part)
+        self.expect_options(body)
 
-    def _expect_options(self, part: _Statement) -> None:
+    def expect_options(self, body: list[_Statement]) -> None:
         """Names of {"fastmath": True} that are read as **options alone and changed nowhere."""
-        for name in part.assigned | part.imported:
-            self._options[name] = name not in self._options and _are_options(part.node)
-        self._options.update(dict.fromkeys(part.others, False))
+        for part in body:
+            for name in part.assigned | part.imported:
+                self._options[name] = name not in self._options and _are_options(part.node)
+            self._options.update(dict.fromkeys(part.others, False))
 
     def look(self, label: str, body: list[_Statement], trusted: frozenset[str]) -> Passed:
         """The definitions among the statements, and the tricks in them.

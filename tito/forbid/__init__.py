@@ -11,13 +11,20 @@ whatever name. The rules:
   A parameter or a local variable hides the global name; the student's own function `dot` is
   followed like any helper and is no route by its name.
 - `x.dot` on anything that is not a known module is the array method. It is not when `x` is
-  `self` or an instance of a class of the notebook that defines `dot` and has no base class.
+  `self` or an instance of a class of the notebook that defines `dot` and has no base class (but
+  NamedTuple), or a SimpleNamespace(dot=...).
 - What cannot be read counts where it can only hide something: `getattr(np, name)` with a computed
   name, `eval`, `exec`, `compile`, `pickle.loads`, `ctypes`; the code of a function that is
   exchanged, `f.__code__ = ...`; a function that compiled code finds by its name or address,
   `ExternalFunction("sgemm", ...)`; and a module that is handed on as a value, to a function or an
   attribute: `g(np)`, `self.m = np`.
+- What is called by no name, `ops[0](a, b)`, `next(it)(a, b)`, `helper.fn(a, b)`, may be any function
+  that a cell keeps somewhere: `ops.append(np.dot)`. One that is merely called or compared, as by a
+  function that measures it, is kept nowhere.
 - Words in strings and comments, keyword arguments and attributes being assigned are no mentions.
+
+A cell that answers nothing and may bind anything (`unreadable`: `exec(text)`) is for whoever runs
+it: grading leaves it out.
 
 A definition that was surely replaced up to the exercise's own cell is dead; from that cell on every
 definition counts, so that a later harmless twin hides nothing.
@@ -28,7 +35,7 @@ from __future__ import annotations
 from .cells import replaces
 from .findings import Finding
 from .package import read_package
-from .search import find
+from .search import find, unreadable
 from .sets import SETS, ForbidSet
 from .source import parsed, python_source, reading, tree_of
 from .specifications import specifications
@@ -45,4 +52,5 @@ __all__ = [
     "replaces",
     "specifications",
     "tree_of",
+    "unreadable",
 ]

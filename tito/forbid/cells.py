@@ -11,11 +11,9 @@ from .source import parsed, python_source
 from .texts import called, constant_text, run_texts
 from .trees import mangle, walk
 
-# Calls that can leave a file behind, which may be a module.
-_WRITING = {
-    *("open", "write_text", "write_bytes", "copy", "copyfile", "move", "savetxt", "tofile"),
-    "fdopen",
-}
+# Calls that can leave a file behind, which may be a module, with how many arguments at least.
+_WRITING = {"open": 2, "fdopen": 2, "write_text": 1, "write_bytes": 1, "copy": 2, "copyfile": 2}
+_WRITING |= {"copy2": 2, "copytree": 2, "move": 2, "rename": 1, "savetxt": 2, "tofile": 1}
 
 
 @dataclass
@@ -69,7 +67,7 @@ class Cell:
         for name, node in [*bindings(body), *bound_from_inside(tree, ast.Global)]:
             cell.defined.setdefault(name, []).append(node)
         nodes = list(walk(tree))
-        cell.writes = any(called(n) in _WRITING for n in nodes)
+        cell.writes = any(map(_writes, nodes))
         of_texts = [n for part in run for n in walk(part)]
         cell.exchanged = [n for n in (*nodes, *of_texts) if _exchanges_code(n)]
         for change in changes(body):
@@ -110,6 +108,11 @@ def _make_absolute(tree: ast.Module, package: str) -> None:
             base = words[: max(len(words) + 1 - node.level, 1)]
             node.module = ".".join([*base, *([node.module] if node.module else [])])
             node.level = 0
+
+
+def _writes(node: ast.AST) -> bool:
+    least = _WRITING.get(called(node) or "")
+    return least is not None and len(node.args) + len(node.keywords) >= least
 
 
 def _exchanges_code(node: ast.AST) -> bool:

@@ -332,16 +332,24 @@ class Names:
     def is_own_instance(self, base: ast.AST, name: str, scope: Scope) -> bool:
         """Whether `base` is an object of a class of the notebook that itself defines `name`."""
         if isinstance(base, ast.Call):
-            made = self._class_called(base, scope)
-            return made is not None and _defines(made, name)
+            return self._is_made_with(base, name, scope)
         if not isinstance(base, ast.Name):
             return False
         if base.id == scope.self_name and scope.owner is not None:
             return _defines(scope.owner, name)
         local = base.id in scope.local
         values = scope.local[base.id] if local else [n for _, n in self.alive(base.id, scope.at)]
-        classes = [self._class_called(value, scope) for value in values]
-        return bool(classes) and all(c is not None and _defines(c, name) for c in classes)
+        return bool(values) and all(self._is_made_with(value, name, scope) for value in values)
+
+    def _is_made_with(self, value: ast.AST | Import, name: str, scope: Scope) -> bool:
+        """Whether a value is an object that has `name` of its own: K(), SimpleNamespace(name=0)."""
+        if not isinstance(value, ast.Call):
+            return False
+        named = any(keyword.arg == name for keyword in value.keywords)
+        if named and "types.SimpleNamespace" in self.paths(value.func, scope):
+            return True
+        made = self._class_called(value, scope)
+        return made is not None and _defines(made, name)
 
     def _class_called(self, value: ast.AST | Import, scope: Scope) -> ast.ClassDef | None:
         """The class of the notebook or of the package that `value` makes an instance of."""
@@ -394,8 +402,11 @@ def _choices(node: ast.AST) -> list[ast.expr]:
 
 def _defines(owner: ast.ClassDef, name: str) -> bool:
     """Whether a class without bases defines a method or sets an attribute of this name."""
-    if owner.bases or owner.keywords:
+    if any(getattr(base, "id", "") != "NamedTuple" for base in owner.bases) or owner.keywords:
         return False
+    for node in owner.body:
+        if isinstance(node, ast.AnnAssign) and getattr(node.target, "id", "") == name:
+            return True  # a field of a dataclass or a named tuple
     for node in ast.walk(owner):
         if isinstance(node, FUNCTIONS) and node.name == name:
             return True

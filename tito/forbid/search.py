@@ -47,6 +47,7 @@ def find(
     specs: Iterable[str] = (),
     package: Mapping[str, str] | None = None,
     given: Iterable[str] = (),
+    all_given: bool = False,
 ) -> list[Finding]:
     """The forbidden routes that the functions named in `roots` reach.
 
@@ -62,6 +63,8 @@ def find(
               from them is followed like a helper
     given   : labels of the master's own cells: one that uses what hides code (exec, FunctionType)
               hides nothing; what it is handed must be readable there or looked at by itself
+    all_given : whether these are all of the master's: then a name of another cell is no
+              specification, however it ends
 
     >>> find({"cell 1": "def f(a, b):\\n    return a @ b"}, ["f"], ["blas"])
     [Finding(label='cell 1', line=2, route='a @ b', set='blas', via=('f',))]
@@ -74,6 +77,7 @@ def find(
     names = Names(cells, _package(tuple(sorted((package or {}).items()))))
     given = frozenset(given)
     search = _Search(names, sets, start_index(cells, set(roots), start), frozenset(specs), given)
+    search.all_given = all_given
     search.look_at_patches()
     search.look_at_overloads()
     search.run(roots)
@@ -105,13 +109,21 @@ def _unreadable_cells(cells: list[Cell], sets: list[str]) -> Iterator[Finding]:
     """Code that Python can run and `ast` cannot show is only written to hide something."""
     for cell in cells:
         if cell.too_deep and sets:
-            yield Finding(cell.label, 1, "a cell nested too deeply to be read", sets[0])
+            yield Finding(cell.label, 1, "a cell nested too deeply", sets[0], hidden=True)
         for call in cell.texts if sets else ():
-            route = f"{_shown(call, '')}, a text that cannot be read"
-            yield Finding(cell.label, call.lineno, route, sets[0])
+            yield Finding(cell.label, call.lineno, _shown(call, ""), sets[0], hidden=True)
         for node in cell.exchanged if sets else ():
-            route = f"{_shown(node, '')}, code that is exchanged"
-            yield Finding(cell.label, node.lineno, route, sets[0])
+            yield Finding(cell.label, node.lineno, _shown(node, ""), sets[0], hidden=True)
+
+
+@lru_cache(maxsize=256)
+def unreadable(source: str) -> Finding | None:
+    """What a cell has in it that may bind or change anything, as no text shows; None for most.
+
+    >>> unreadable("exec(input())").route
+    'exec(input())'
+    """
+    return next(_unreadable_cells([read_cell("", source)], list(SETS)), None)
 
 
 class _Search:
@@ -126,6 +138,7 @@ class _Search:
         given: frozenset[str] = frozenset(),
     ) -> None:
         self.specs = specs
+        self.all_given = False
         self._given = given
         self.cells = cells = names.cells
         self.sets = sets
@@ -136,7 +149,7 @@ class _Search:
         self._followed: set[int] = set()
         self._facts: set[int] = set()  # ids of f.__code__ in f.__code__.co_name
         self._waiting: list[tuple[ast.AST, Scope, tuple[str, ...]]] = []
-        self._writes = any(cell.writes for cell in cells)
+        self._writes = any(cell.writes for cell in cells if cell.label not in given)
         self._theirs = [i for i, cell in enumerate(cells) if cell.label not in given]
         self._unknown = Unknown(names, self._theirs)
 
@@ -326,7 +339,7 @@ class _Search:
         for path in self._names.paths(node, scope):
             self._report_path(node, path, scope, via)
         if node.id == "__annotations__" and not self._is_ours(scope):
-            self._report(node, scope, via, lambda s: True)
+            self._report_hidden(node, scope, via)
         if node.id not in scope.local:
             self._check_global(node, node.id, scope, via)
 
@@ -334,9 +347,13 @@ class _Search:
         """A global name of the notebook: forbidden itself, or to be followed."""
         defined = self._names.alive(name, scope.at)
         if defined:
+            own = self.all_given and all(i in self._theirs for i, _ in defined)
             named = name in self.specs
             self._report(
-                node, scope, via, lambda s: bool(s.suffix) and (named or name.endswith(s.suffix))
+                node,
+                scope,
+                via,
+                lambda s: bool(s.suffix) and (named or (name.endswith(s.suffix) and not own)),
             )
         function = any(isinstance(n, (*FUNCTIONS, ast.ClassDef)) for _, n in defined)
         self.follow(name, scope.at, (*via, name) if function else via)
@@ -357,9 +374,9 @@ class _Search:
         if isinstance(node, ast.Call) and not self._is_ours(scope):
             self._check_declared(node, scope, via)
             if _has_star(node) and hiding.BY_NAME & self._names.paths(node.func, scope):
-                self._report(node, scope, via, lambda s: True)
+                self._report_hidden(node, scope, via)
             if any(keyword.arg == "eval_str" for keyword in node.keywords):
-                self._report(node, scope, via, lambda s: True)
+                self._report_hidden(node, scope, via)
         base, name = self._names.member(node, scope)
         if base is None:
             return
@@ -367,7 +384,7 @@ class _Search:
             self._facts.add(id(base))
         exchanged = name == "__code__" and id(node) not in self._facts
         if (exchanged or name in hiding.UNREADABLE_METHODS) and not self._is_ours(scope):
-            self._report(node, scope, via, lambda s: True)
+            self._report_hidden(node, scope, via)
         modules = self._names.paths(base, scope)
         if name is None:
             hides = not modules and not self._is_asked_for(node, scope)
@@ -379,6 +396,7 @@ class _Search:
                     any(is_library(s, m) or self._may_hold(s, m) for m in modules)
                     or (hides and bool(s.methods))
                 ),
+                hidden=True,
             )
         elif not modules and not self._names.is_own_instance(base, name, scope):
             self._report(node, scope, via, lambda s: name in s.methods)
@@ -403,7 +421,7 @@ class _Search:
         if called(node) in hiding.DECLARING:
             texts = [self._names.text(argument, scope) for argument in node.args]
             if not any(text and text.startswith(hiding.LLVM) for text in texts):
-                self._report(node, scope, via, lambda s: True)
+                self._report_hidden(node, scope, via)
 
     def _check_table(self, node: ast.AST, scope: Scope, via: tuple[str, ...]) -> None:
         """sys.modules, np.__dict__: what is taken out of them must be readable."""
@@ -422,6 +440,7 @@ class _Search:
                 lambda s: (
                     everything or any(is_library(s, t) or self._may_hold(s, t) for t in tables)
                 ),
+                hidden=True,
             )
 
     def _is_asked_for(self, node: ast.AST, scope: Scope) -> bool:
@@ -441,15 +460,18 @@ class _Search:
     ) -> None:
         """Attributes that are taken by their names; "" is a name that cannot be read."""
         hides = "" in names or not hiding.UNREADABLE_METHODS.isdisjoint(names)
-        hides = hides and not self._is_ours(scope)
-        self._report(node, scope, via, lambda s: hides or any(any_name(s, n) for n in names))
+        if hides and not self._is_ours(scope):
+            self._report_hidden(node, scope, via)
+        self._report(node, scope, via, lambda s: any(any_name(s, n) for n in names))
 
     def _report_path(self, node: ast.AST, path: str, scope: Scope, via: tuple[str, ...]) -> None:
         library = path.split(".")[0]
         unreadable = hiding.is_unreadable(path) and not self._is_ours(scope)
         if self._writes and library != hiding.NOTEBOOK and not hiding.is_installed(library):
             unreadable = True  # a module that a cell wrote itself
-        self._report(node, scope, via, lambda s: unreadable or names_function(s, path), path)
+        if unreadable:
+            self._report_hidden(node, scope, via, path)
+        self._report(node, scope, via, lambda s: names_function(s, path), path)
         place = self._package.definition(path)
         if place is not None:
             for found in self._of_package(*place):
@@ -464,20 +486,34 @@ class _Search:
         """The first route of each set that a definition of the package reaches."""
         return list(_reached_in(self._package, tuple(self.sets), module, name))
 
-    def _report(self, node, scope: Scope, via: tuple[str, ...], forbids, path: str = "") -> None:
+    def _report(
+        self,
+        node,
+        scope: Scope,
+        via: tuple[str, ...],
+        forbids,
+        path: str = "",
+        hidden: bool = False,
+    ) -> None:
         """Note the node for the first set that forbids it."""
         for name in self.sets:
             if forbids(SETS[name]):
-                self._note(node, scope, via, self._shown(node, path), name)
+                self._note(node, scope, via, self._shown(node, path), name, hidden)
                 return
+
+    def _report_hidden(self, node, scope: Scope, via: tuple[str, ...], path: str = "") -> None:
+        """Note what may be anything."""
+        self._report(node, scope, via, lambda s: True, path, hidden=True)
 
     def _shown(self, node: ast.AST, path: str) -> str:
         return _shown(node, path)
 
-    def _note(self, node, scope: Scope, via: tuple[str, ...], route: str, name: str) -> None:
+    def _note(
+        self, node, scope: Scope, via: tuple[str, ...], route: str, name: str, hidden: bool = False
+    ) -> None:
         label = self.cells[scope.cell].label
         key = (label, node.lineno, node.end_col_offset, name)
-        self.findings.setdefault(key, Finding(label, node.lineno, route, name, via))
+        self.findings.setdefault(key, Finding(label, node.lineno, route, name, via, hidden))
 
 
 class _PackageSearch(_Search):

@@ -26,19 +26,39 @@ def run_texts(tree: ast.Module) -> tuple[list[ast.stmt], list[ast.Call]]:
     found: list[ast.stmt] = []
     unread: list[ast.Call] = []
     for call in walk(tree):
-        if called(call) in _TIMING and call.args and constant_text(call.args[0]) is None:
-            continue  # a function, as nearly always
-        place = _RUNNING.get(called(call) or "")
-        if place is None or not _runs_text(call):
-            continue
-        text = constant_text(call.args[place]) if len(call.args) > place else None
-        try:
-            found += ast.parse(text).body if text is not None else []
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            text = None
-        if text is None:
+        if called(call) in _TIMING:
+            texts = [constant_text(part) for part in _timed(call)]
+            texts = [text for text in texts if text is not None]  # else functions, nearly always
+        else:
+            place = _RUNNING.get(called(call) or "")
+            if place is None or not _runs_text(call):
+                continue
+            texts = [constant_text(call.args[place]) if len(call.args) > place else None]
+        bodies = [_body(text, called(call) == "eval") for text in texts]
+        if None in bodies:
             unread.append(call)
+        for body in filter(None, bodies):
+            inside, unread_inside = run_texts(ast.Module(body, []))  # exec("exec(text)")
+            found += body + inside
+            unread += unread_inside
     return found, unread
+
+
+def _timed(call: ast.Call) -> list[ast.expr]:
+    """What timeit is given to run: timeit.repeat(stmt, setup); other calls are named so, too."""
+    return [*call.args[:2], *(k.value for k in call.keywords if k.arg in ("stmt", "setup"))]
+
+
+def _body(text: str | None, is_expression: bool) -> list[ast.stmt] | None:
+    """The statements of a text; none for a syntax error, which runs nothing; None if not known."""
+    if text is None:
+        return None
+    try:
+        return ast.parse(text.lstrip(" \t") if is_expression else text).body
+    except (SyntaxError, ValueError):
+        return []
+    except (RecursionError, MemoryError):
+        return None
 
 
 def _runs_text(call: ast.Call) -> bool:

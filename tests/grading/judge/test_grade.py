@@ -614,6 +614,25 @@ def test_a_forbidden_route_above_is_dead_only_if_it_is_replaced_indeed(cell):
     assert points(f"#| forbid: blas\n{right}\n1 / 0", above) == 2
 
 
+def test_a_cell_that_runs_a_text_of_its_own_is_left_out_and_costs_nothing():
+    test = test_cell("dot-test", "assert dot(2, 3) == 6")
+    right = solution("dot", "#| forbid: blas\ndef dot(a, b): return a * b")
+    nb = Notebook([Cell("code", "import numpy as np"), right, test])
+    tried = "text = 'd' + 'ot = np.dot'\nspace = {}\nexec(str(text), space)"
+    result = grade(nb, Notebook([nb.cells[0], right, Cell("code", tried), test]), limits=ROOMY)
+    assert result.points == 2
+    (remark,) = result.deviations
+    assert "line 3" in remark and "was not run" in remark and "exec(str(text), space)" in remark
+    # Where the answer needs it, or is it, that is no way round.
+    binds = "exec(str('by = np.dot'))"
+    needs = solution("dot", "#| forbid: blas\ndef dot(a, b): return by(a, b)")
+    result = grade(nb, Notebook([nb.cells[0], Cell("code", binds), needs, test]), limits=ROOMY)
+    assert result.points == 0 and "NameError" in result.cells[0].message
+    is_it = solution("dot", "#| forbid: blas\nexec(str('def dot(a, b): return np.dot(a, b)'))")
+    result = grade(nb, Notebook([nb.cells[0], is_it, test]), limits=ROOMY)
+    assert result.points == 0 and "cannot be read, so it may be" in result.cells[0].message
+
+
 @pytest.mark.parametrize(
     "end", ["import os; os._exit(0)", "import os; os.abort()", "while True: pass", "1 / 0"]
 )

@@ -90,11 +90,13 @@ class Plan:
     """Everything the judge needs, in order.
 
     contracts : source and `#| writes:` names of each solution cell of the master
+    left_out : why extra cells are not run, for people
     """
 
     steps: list[Step | GradedTest] = field(default_factory=list)
     exercises: list[Exercise] = field(default_factory=list)
     contracts: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
 
     @property
     def tests(self) -> list[GradedTest]:
@@ -198,8 +200,28 @@ def make_plan(master: Notebook, rebuilt: Rebuilt) -> Plan:
         elif cell.role in (Role.TEST, Role.MEASURE):
             plan.steps += _test(cell, position, exercise)
         plan.steps += _extras(rebuilt, position)
+    _leave_out_what_hides(plan)
     _note_what_is_replaced(plan)
     return plan
+
+
+def _leave_out_what_hides(plan: Plan) -> None:
+    """An extra cell that runs a text nobody can read might change any answer: it is not run.
+
+    Whoever tries `exec` out in a cell of their own loses nothing by that.
+    """
+    if not any(exercise.forbid for exercise in plan.exercises):
+        return
+    for step in plan.steps:
+        found = forbid.unreadable(step.source) if _is_extra(step) else None
+        if found is not None:
+            step.source = ""
+            where = f"{step.label}, line {found.line}"
+            plan.left_out.append(f"{where}: the cell was not run: nobody can read {found.route}")
+
+
+def _is_extra(step: Step | GradedTest) -> bool:
+    return isinstance(step, Step) and step.kind == "extra"
 
 
 def _exercises(master: Notebook) -> list[Exercise]:

@@ -129,7 +129,7 @@ class Judge:
             self.spare.start()
             plan = make_plan(job.master, rebuilt)
             self.book = Book(self._context(plan), undone=set(job.undone))
-            self._deviations(rebuilt.deviations)
+            self._deviations([*rebuilt.deviations, *plan.left_out])
             self._settle_without_running(plan)
             self.reading = False
             self.watch.allow(None)
@@ -380,15 +380,18 @@ def forbidden(plan: Plan, package: Mapping[str, str] | None = None) -> dict[int,
         specs = _specifications(plan, exercise) if "spec" in exercise.forbid else ()
         names = sorted(exercise.names)
         given = {s.label for s in plan.steps if isinstance(s, Step) and s.kind == "given"}
-        findings = forbid.find(sources, names, exercise.forbid, start, specs, package, given)
+        findings = forbid.find(sources, names, exercise.forbid, start, specs, package, given, True)
         if findings:
-            first = findings[0]
-            found[exercise.position] = tidy(
-                f"{first.label}, line {first.line}: {first.route} is "
-                f"{forbid.SETS[first.set].what}, {FORBIDS}: "
-                f"{forbid.SETS[first.set].advice}"
-            )
+            found[exercise.position] = tidy(_in_words(findings[0]))
     return found
+
+
+def _in_words(finding: forbid.Finding) -> str:
+    what, advice = forbid.SETS[finding.set].what, forbid.SETS[finding.set].advice
+    place = f"{finding.label}, line {finding.line}: {finding.route}"
+    if finding.hidden:
+        return f"{place} cannot be read, so it may be {what}, {FORBIDS}: write out what it does"
+    return f"{place} is {what}, {FORBIDS}: {advice}"
 
 
 def _specifications(plan: Plan, exercise: Exercise) -> frozenset[str]:
