@@ -18,9 +18,9 @@ whatever name. The rules:
   exchanged, `f.__code__ = ...`; a function that compiled code finds by its name or address,
   `ExternalFunction("sgemm", ...)`; and a module that is handed on as a value, to a function or an
   attribute: `g(np)`, `self.m = np`.
-- What is called by no name, `ops[0](a, b)`, `next(it)(a, b)`, `helper.fn(a, b)`, may be any function
-  that a cell keeps somewhere: `ops.append(np.dot)`. One that is merely called or compared, as by a
-  function that measures it, is kept nowhere.
+- What is called by no name, `ops[0](a, b)`, `next(it)(a, b)`, `helper.fn(a, b)`, may be any
+  function that a cell keeps somewhere: `ops.append(np.dot)`. One that is merely called or
+  compared, as by a function that measures it, is kept nowhere.
 - Words in strings and comments, keyword arguments and attributes being assigned are no mentions.
 
 A cell that answers nothing and may bind anything (`unreadable`: `exec(text)`) is for whoever runs
