@@ -614,6 +614,25 @@ def test_a_forbidden_route_above_is_dead_only_if_it_is_replaced_indeed(cell):
     assert points(f"#| forbid: blas\n{right}\n1 / 0", above) == 2
 
 
+@pytest.mark.parametrize(
+    ("cell", "why"),
+    [
+        ("import no_such_library\nSCALE = 1.0", "line 1, which makes it, stopped: ModuleNotFound"),
+        ("names = !ls\nfirst = names[0]\nSCALE = 1.0", "stopped: IndexError"),
+    ],
+)
+def test_a_name_that_is_missing_because_its_cell_stopped_is_said_to_be(cell, why):
+    test = test_cell("dot-test", "assert dot(2, 3) == 6")
+    right = solution("dot", "def dot(a, b): return a * b")
+    needs = solution("dot", "def dot(a, b): return a * b * SCALE")
+    nb = Notebook([Cell("code", "import numpy as np"), right, test])
+    result = grade(nb, Notebook([nb.cells[0], Cell("code", cell), needs, test]), limits=ROOMY)
+    message = result.cells[0].message
+    assert "NameError: name 'SCALE'" in message and why in message
+    result = grade(nb, Notebook([nb.cells[0], needs, test]), limits=ROOMY)
+    assert "stopped" not in result.cells[0].message
+
+
 def test_a_cell_that_runs_a_text_of_its_own_is_left_out_and_costs_nothing():
     test = test_cell("dot-test", "assert dot(2, 3) == 6")
     right = solution("dot", "#| forbid: blas\ndef dot(a, b): return a * b")

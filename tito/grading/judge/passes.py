@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from tito.checks.runtime import use
+from tito.forbid import python_source
 from tito.grading.judge.clean import Clean
 from tito.grading.judge.code import given_code, origin, show, test_code
 from tito.grading.judge.messages import Context, filename, lost, tells, tidy, verdict, words_of
@@ -70,6 +71,7 @@ class Book:
 
     remarks : deviations found while running; raised : cells that ended with an exception
     undone : labels of student cells that ended their process; the second walk leaves them out
+    stopped : why there is no name of a cell that did not come to its end
     spent : CPU seconds of the student's process so far
     clean : where claims are read
     """
@@ -78,6 +80,7 @@ class Book:
     remarks: list[str] = field(default_factory=list)
     raised: list[str] = field(default_factory=list)
     undone: set[str] = field(default_factory=set)
+    stopped: dict[str, str] = field(default_factory=dict)
     spent: float = 0.0
     clean: Clean | None = None
 
@@ -143,6 +146,8 @@ class Walk:
         if outcome.status != "ok" and step.kind != "imports":
             place = f"{step.label}, line {outcome.line}" if outcome.line else step.label
             self.book.raised.append(tidy(f"{place}: {outcome.message}"))
+            why = tidy(f"{place}, which makes it, stopped: {outcome.message}")
+            self.book.stopped |= dict.fromkeys(set().union(*bound(python_source(step.source))), why)
         self._remember_missing(step, outcome.status)
 
     def _ran(self, step: Step, role: str) -> CellOutcome:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import threading
 import traceback
@@ -314,6 +315,7 @@ class Judge:
         if test.id in self.settled:
             return
         self.settled.add(test.id)
+        message = message and self._with_cause(message)
         if outcome is not None and status == PASSED and not outcome.asked:
             self.book.remarks.append(f"{test.id}: passed without asking the student's code")
         self.emit(
@@ -328,6 +330,12 @@ class Judge:
                 "ratio": outcome.ratio if outcome else None,
             }
         )
+
+    def _with_cause(self, message: str) -> str:
+        """A name that is not there, because the cell that makes it did not come to its end."""
+        missing = re.search(r"NameError: name '(\w+)' is not defined", message)
+        cause = self.book.stopped.get(missing[1]) if missing else None
+        return f"{message}\n  likely    {cause}" if cause else message
 
     def _deviations(self, remarks: list[str]) -> None:
         self.emit({"event": "deviations", "remarks": list(remarks)})
