@@ -58,9 +58,16 @@ def certain(body: Iterable[ast.stmt]) -> frozenset[str]:
 
 
 def deleted(body: Iterable[ast.AST]) -> set[str]:
-    """Names that are deleted somewhere, also in functions."""
-    nodes = (node for part in body for node in walk(part))
-    return {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Del)}
+    """Global names that are deleted somewhere, also in functions that declare them global."""
+    found: set[str] = set()
+    stack: list[tuple[ast.AST, set[str] | None]] = [(node, None) for node in body]
+    while stack:
+        node, ours = stack.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Del):
+            found |= {node.id} if ours is None or node.id in ours else set()
+        inner = _declared(node, ast.Global) if isinstance(node, FUNCTIONS) else ours
+        stack += [(child, inner) for child in children(node)]
+    return found
 
 
 def _surely_bound_by(statement: ast.stmt) -> set[str]:
@@ -72,6 +79,8 @@ def _surely_bound_by(statement: ast.stmt) -> set[str]:
         return {name for target in statement.targets for name in _target_names(target)}
     if isinstance(statement, ast.AnnAssign) and statement.value is not None:
         return set(_target_names(statement.target))
+    if isinstance(statement, ast.If) and statement.orelse:
+        return set(certain(statement.body) & certain(statement.orelse))
     return set()
 
 

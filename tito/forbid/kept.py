@@ -1,194 +1,239 @@
-"""Functions that a cell keeps: puts somewhere, or hands to somebody who may."""
+"""Functions that a cell stores: puts into a container or an attribute, or hands to who does."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from .bindings import COMPREHENSIONS, FUNCTIONS
+from .bindings import FUNCTIONS, argument_names
 from .names import Names, Scope
-from .texts import called
 from .trees import children, walk
 from .unknown import TRANSPARENT
 
-_VALUES = (ast.Name, ast.Attribute, ast.Lambda)
-_LITERALS = (ast.Tuple, ast.List, ast.Set, ast.Dict)
-# Nodes whose parts are looked at, called or bound to a name, which is followed: not kept.
-_NOT_KEEPING = (
-    *(ast.Attribute, ast.Subscript, ast.Compare, ast.Expr, ast.FormattedValue, ast.BinOp),
-    *(ast.UnaryOp, ast.For, ast.AsyncFor, ast.comprehension, ast.If, ast.While, ast.Assert),
-    *(*FUNCTIONS, ast.ClassDef, ast.Delete, ast.keyword),
-)
-# What a function's attributes of these names are says something about it.
-_FACTS = ("__name__", "__qualname__", "__doc__", "__module__")
-# Calls that look at what they are given, and keep nothing.
-_LOOKING = ("print", "len", "str", "repr", "format", "id", "type", "callable", "isinstance")
-_PASSING = ("items", "values", "keys", "enumerate", "zip", "reversed")
+# Methods that put what they are given somewhere, and functions that do.
+_PUTTING = {
+    *("append", "appendleft", "extend", "extendleft", "insert", "add", "update", "setdefault"),
+    *("put", "put_nowait", "set", "send", "throw", "push", "register", "fill", "itemset"),
+    *("__setitem__", "__setattr__", "__iadd__", "__ior__"),
+}
+_PUTTING_PATHS = ("builtins.setattr", "operator.setitem", "operator.iadd", "heapq.", "bisect.")
+_PUTTING_PATHS += ("numpy.put", "numpy.copyto", "numpy.place")
 _DEEPEST = 4  # functions that hand it on to each other
 
 
-def kept(index: int, names: Names) -> Iterator[tuple[ast.AST, Scope]]:
-    """(a function, or an expression for one, and its scope) for each that a cell may keep.
+class Kept:
+    """What the students' cells store."""
 
-    `print(time_of(np.dot))` keeps nothing where `time_of` merely calls it, nor does
-    `for f in (np.dot, dot): f(a, b)`.
-    """
-    passing: set[int] = set()  # literals that are only gone through
-    stack = [(node, Scope(index, index, {})) for node in names.cells[index].body]
-    while stack:
-        node, scope = stack.pop()
-        inner = scope.inside(node) if isinstance(node, (*FUNCTIONS, ast.Lambda)) else scope
-        passing |= _gone_through(node, names, inner)
-        for value in [] if id(node) in passing else _kept_by(node, names, scope):
-            yield value, inner if isinstance(node, ast.Lambda) else scope
-            yield from _meant(value, scope)
-        stack += [(child, inner) for child in children(node)]
+    def __init__(self, names: Names, theirs: list[int]) -> None:
+        self._names = names
+        self._theirs = theirs
+        self._storing: dict[tuple[int, str], bool] = {}
+        self._methods: dict[str, list[tuple[ast.AST, Scope]]] = {}
+        for index in theirs:
+            for owner in walk(ast.Module(names.cells[index].body, [])):
+                for part in owner.body if isinstance(owner, ast.ClassDef) else ():
+                    if isinstance(part, FUNCTIONS):
+                        place = part, Scope(index, index, {})
+                        self._methods.setdefault(part.name, []).append(place)
 
+    def functions(self) -> Iterator[tuple[ast.AST, Scope]]:
+        """(a function, or an expression for a function or module, and its scope) for each."""
+        for index in self._theirs:
+            body = self._names.cells[index].body
+            every = _mentions_putting(ast.Module(body, []))
+            stack = [(node, Scope(index, index, {})) for node in body]
+            while stack:
+                node, scope = stack.pop()
+                for value in self._stored_by(node, scope, every):
+                    yield from self._meant(value, scope, _DEEPEST)
+                inner = scope.inside(node) if isinstance(node, (*FUNCTIONS, ast.Lambda)) else scope
+                stack += [(child, inner) for child in children(node)]
 
-def _meant(value: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
-    """The functions that a name means inside of another one."""
-    if isinstance(value, ast.Name):
-        bound = scope.local.get(value.id, ())
-        yield from (
-            (n, scope) for n in bound if isinstance(n, (*FUNCTIONS, ast.ClassDef, ast.Lambda))
-        )
+    def _stored_by(self, node: ast.AST, scope: Scope, every: bool) -> Iterator[ast.AST]:
+        """The parts of a node that it stores.
 
+        every : a method that puts something somewhere goes by another name: any call may be its
+        """
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            if self._announces_itself(node, scope):
+                yield node
+        elif isinstance(node, ast.Call):
+            if every or self._puts(node, scope):
+                yield from _given(node)
+            else:
+                yield from self._handed_to_storing(node, scope)
+        elif isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+            yield from _given(node.exc)
+        else:
+            yield from _assigned_into(node)
 
-def _kept_by(node: ast.AST, names: Names, scope: Scope) -> Iterator[ast.AST]:
-    """The parts of a node that it may keep."""
-    if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-        makes = isinstance(node, ast.ClassDef) and (node.bases or node.keywords)
-        if makes or any(_may_keep(part, names, scope) for part in node.decorator_list):
-            yield node
-        parts = [k.value for k in getattr(node, "keywords", ())]
-    elif isinstance(node, ast.Call):
-        given = [*node.args, *(keyword.value for keyword in node.keywords)]
-        parts = [part for part in given if not _is_looked_at(part, node, names, scope, 0)]
-    elif isinstance(node, (ast.Assign, ast.AnnAssign)):
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        followed = all(isinstance(target, ast.Name) for target in targets)
-        parts = [] if followed or node.value is None else [node.value]
-    elif isinstance(node, _NOT_KEEPING):
-        parts = []
-    else:
-        parts = children(node)
-    yield from (part for part in parts if isinstance(part, _VALUES) and _is_read(part))
+    def _puts(self, call: ast.Call, scope: Scope) -> bool:
+        if isinstance(call.func, ast.Attribute) and call.func.attr in _PUTTING:
+            return True
+        return any(path.startswith(_PUTTING_PATHS) for path in self._names.paths(call.func, scope))
 
+    def _handed_to_storing(self, call: ast.Call, scope: Scope) -> Iterator[ast.AST]:
+        """Arguments of a student's function or method that stores the parameter they become."""
+        skip, functions = 0, []
+        if isinstance(call.func, ast.Name):
+            functions = self._names.functions(call.func.id, scope)
+            if any(isinstance(made, ast.ClassDef) for made, _ in functions):
+                skip, functions = 1, self._methods.get("__init__", [])
+        elif isinstance(call.func, ast.Attribute):
+            skip, functions = 1, self._methods.get(call.func.attr, [])
+        for function, there in functions:
+            for value in _given(call) if isinstance(function, FUNCTIONS) else ():
+                name = _parameter(value, call, function, skip)
+                if name and self._stores(function, name, there, _DEEPEST):
+                    yield value
 
-def _is_read(node: ast.AST) -> bool:
-    return isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
+    def _stores(self, function: ast.AST, name: str, scope: Scope, depth: int) -> bool:
+        """Whether a function stores what a parameter of it is."""
+        key = id(function), name
+        if key not in self._storing:
+            self._storing[key] = False  # who comes back here on the way knows nothing new
+            self._storing[key] = depth > 0 and self._finds_stored(function, name, scope, depth)
+        return self._storing[key]
 
-
-def _may_keep(decorator: ast.expr, names: Names, scope: Scope) -> bool:
-    """Whether a decorator may be one that puts the function somewhere."""
-    made = decorator.func if isinstance(decorator, ast.Call) else decorator
-    paths = names.paths(made, scope)
-    return not paths or not all(path.startswith(TRANSPARENT) for path in paths)
-
-
-def _gone_through(node: ast.AST, names: Names, scope: Scope) -> set[int]:
-    """The literals that a loop goes through, if its own names are merely looked at or called."""
-    if isinstance(node, (ast.For, ast.AsyncFor)):
-        loops, body = [(node.target, node.iter)], node.body
-    elif isinstance(node, COMPREHENSIONS):
-        loops = [(generator.target, generator.iter) for generator in node.generators]
-        value = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
-        body = [ast.Expr(part) if isinstance(part, ast.Call) else part for part in value]
-    else:
-        return set()
-    found: set[int] = set()
-    for target, source in loops:
-        parts = [part for t in _targets(target, source) for part in walk(t)]
-        own = [part for part in parts if not isinstance(part, (ast.Tuple, ast.List))]
-        named = all(isinstance(part, ast.Name) for part in own)
-        if named and all(_is_harmless(part.id, body, names, scope, 0) for part in own):
-            found |= set(_literals(source))
-    return found
-
-
-def _targets(target: ast.expr, source: ast.expr) -> list[ast.expr]:
-    """The parts of a loop's target that may be functions: not name in ("numpy", np.dot), ...."""
-    if not isinstance(target, ast.Tuple):
-        return [target]
-    if called(source) == "enumerate":
-        return target.elts[1:]
-    if called(source) == "items" and isinstance(source.func.value, ast.Dict):
-        columns: list[list] = [source.func.value.keys, source.func.value.values]
-    elif called(source) == "zip":
-        columns = [getattr(part, "elts", [part]) for part in source.args]
-    else:
-        rows = [getattr(row, "elts", [row]) for row in getattr(source, "elts", ())]
-        columns = list(zip(*rows)) if len({len(row) for row in rows}) == 1 else []
-    if len(columns) != len(target.elts):
-        return [target]
-    pairs = zip(target.elts, columns)
-    return [t for t, column in pairs if not all(isinstance(x, ast.Constant) for x in column)]
-
-
-def _literals(node: ast.AST) -> Iterator[int]:
-    if isinstance(node, _LITERALS):
-        yield id(node)
-        parts: Iterable[ast.AST] = children(node)
-    elif called(node) in _PASSING:
-        parts = [*node.args, *children(node.func)]
-    else:
-        parts = ()
-    for part in parts:
-        yield from _literals(part)
-
-
-def _is_looked_at(value: ast.AST, call: ast.Call, names: Names, scope: Scope, depth: int) -> bool:
-    """Whether a call merely looks at this argument, or calls it."""
-    paths = names.paths(call.func, scope)
-    if paths:
-        return all(path.removeprefix("builtins.") in _LOOKING for path in paths)
-    if not isinstance(call.func, ast.Name) or call.func.id in scope.local or depth > _DEEPEST:
+    def _finds_stored(self, function: ast.AST, name: str, scope: Scope, depth: int) -> bool:
+        outside = {
+            n
+            for node in walk(function)
+            if isinstance(node, (ast.Global, ast.Nonlocal))
+            for n in node.names
+        }
+        inner = scope.inside(function)
+        for node in walk(function):
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
+                targets = [t.id for t in node.targets if isinstance(t, ast.Name)]
+                if node.value.id == name and not outside.isdisjoint(targets):
+                    return True
+            if node is not function and any(
+                isinstance(part, ast.Name) and part.id == name
+                for value in self._stored_by(node, inner, False)
+                for part in self._values(value, inner)
+            ):
+                return True
         return False
-    functions = names.alive(call.func.id, scope.at)
-    return bool(functions) and all(
-        isinstance(function, FUNCTIONS)
-        and not function.decorator_list
-        and (name := _parameter(value, call, function)) is not None
-        and _is_harmless(
-            name, function.body, names, Scope(cell, cell, {}).inside(function), depth + 1
+
+    def _announces_itself(self, node: ast.AST, scope: Scope) -> bool:
+        """@ops.append def f, @own def f where `own` stores it, class F(K) where K does."""
+        for decorator in node.decorator_list:
+            made = decorator.func if isinstance(decorator, ast.Call) else decorator
+            if isinstance(made, ast.Attribute) and made.attr in _PUTTING:
+                return True
+            named = isinstance(made, ast.Name) and made.id not in scope.local
+            for cell, function in self._names.alive(made.id, scope.at) if named else ():
+                if isinstance(function, FUNCTIONS) and self._stores_any(function, cell):
+                    return True
+        bases = getattr(node, "bases", ())
+        special = "__init_subclass__" in self._methods or "__new__" in self._methods
+        return bool(special and (bases or getattr(node, "keywords", ())))
+
+    def _stores_any(self, function: ast.AST, cell: int) -> bool:
+        """Whether a decorator stores a parameter of its own, or of a function inside it."""
+        return any(
+            self._stores(part, argument.arg, Scope(cell, cell, {}), _DEEPEST)
+            for part in walk(function)
+            if isinstance(part, FUNCTIONS)
+            for argument in part.args.args
         )
-        for cell, function in functions
-    )
+
+    def _meant(self, value: ast.AST, scope: Scope, depth: int) -> Iterator[tuple[ast.AST, Scope]]:
+        """The functions and modules among the parts of a stored value, not results of calls."""
+        if isinstance(value, (*FUNCTIONS, ast.ClassDef)):
+            yield value, scope
+            return
+        for part in self._values(value, scope):
+            if isinstance(part, ast.Lambda) or self._names.paths(part, scope):
+                yield part, scope
+            elif isinstance(part, ast.Name) and depth:
+                yield from self._behind(part.id, scope, depth - 1)
+
+    def _values(self, value: ast.AST, scope: Scope) -> Iterator[ast.AST]:
+        """The names, attributes and lambdas in an expression that it may be, or may hold."""
+        stack = [value]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, (ast.Name, ast.Attribute, ast.Lambda)):
+                yield node
+            elif isinstance(node, ast.Call):
+                stack += _given(node) if self._gives_back(node, scope) else []
+            elif not isinstance(node, ast.Compare):
+                stack += children(node)
+
+    def _gives_back(self, call: ast.Call, scope: Scope) -> bool:
+        """Whether a call returns what it is given, or something that calls it."""
+        if isinstance(call.func, ast.Lambda):
+            return True
+        if any(path.startswith(TRANSPARENT) for path in self._names.paths(call.func, scope)):
+            return True
+        name = call.func.id if isinstance(call.func, ast.Name) else None
+        functions = self._names.alive(name, scope.at) if name and name not in scope.local else []
+        return any(isinstance(f, FUNCTIONS) and _returns_a_parameter(f) for _, f in functions)
+
+    def _behind(self, name: str, scope: Scope, depth: int) -> Iterator[tuple[ast.AST, Scope]]:
+        if name in scope.local:
+            bound = [(scope, node) for node in scope.local[name]]
+        else:
+            alive = self._names.alive(name, scope.at)
+            bound = [(Scope(cell, cell, {}), node) for cell, node in alive]
+        for there, node in bound:
+            if isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Lambda)):
+                yield node, there
+            elif isinstance(node, ast.Call):  # partial(np.dot), njit(f): no result
+                paths = self._names.paths(node.func, there)
+                if any(path.startswith(TRANSPARENT) for path in paths):
+                    yield node, there
+            elif isinstance(node, (ast.Name, ast.List, ast.Tuple, ast.Dict, ast.IfExp)):
+                yield from self._meant(node, there, depth)
 
 
-def _parameter(value: ast.AST, call: ast.Call, function: ast.AST) -> str | None:
-    """The parameter that an argument becomes; None if that is not plain."""
+def _assigned_into(node: ast.AST) -> Iterator[ast.AST]:
+    """What a statement assigns to an attribute or an item."""
+    if isinstance(node, ast.Assign):
+        targets, value = node.targets, node.value
+    elif isinstance(node, (ast.AnnAssign, ast.AugAssign)):
+        targets, value = [node.target], node.value
+    elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
+        targets, value = [node.target], node.iter
+    elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+        targets, value = [node.optional_vars], node.context_expr
+    else:
+        return
+    parts = [part for target in targets for part in walk(target)]
+    into = any(isinstance(part, (ast.Attribute, ast.Subscript)) for part in parts)
+    if value is not None and (into or isinstance(node, ast.AugAssign)):
+        yield value
+
+
+def _mentions_putting(tree: ast.AST) -> bool:
+    """add = ops.append, map(ops.append, ...): a method that stores, under another name."""
+    methods = [n for n in walk(tree) if isinstance(n, ast.Attribute) and n.attr in _PUTTING]
+    calls = {id(n.func) for n in walk(tree) if isinstance(n, ast.Call)}
+    decorators = {id(d) for n in walk(tree) for d in getattr(n, "decorator_list", ())}
+    loaded = [n for n in methods if isinstance(n.ctx, ast.Load)]
+    return any(id(n) not in calls | decorators for n in loaded)
+
+
+def _returns_a_parameter(function: ast.AST) -> bool:
+    own = argument_names(function.args)
+    returned = [n.value for n in walk(function) if isinstance(n, ast.Return) and n.value]
+    return any(isinstance(n, ast.Name) and n.id in own for value in returned for n in walk(value))
+
+
+def _given(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
+
+
+def _parameter(value: ast.AST, call: ast.Call, function: ast.AST, skip: int) -> str | None:
+    """The parameter that an argument becomes; `skip` of them are not given by the call."""
     keywords = [keyword.arg for keyword in call.keywords if keyword.value is value]
     if keywords:
         return keywords[0]
-    parameters = [*function.args.posonlyargs, *function.args.args]
+    arguments = function.args
+    parameters = [*arguments.posonlyargs, *arguments.args][skip:]
     place = next(i for i, part in enumerate(call.args) if part is value)
-    starred = any(isinstance(part, ast.Starred) for part in call.args[: place + 1])
-    return parameters[place].arg if place < len(parameters) and not starred else None
-
-
-def _is_harmless(
-    name: str, body: Iterable[ast.AST], names: Names, scope: Scope, depth: int
-) -> bool:
-    """Whether code merely calls what a name stands for, or says how it is called."""
-    stack = [(node, None) for node in body]
-    while stack:
-        node, parent = stack.pop()
-        meant = isinstance(node, ast.Name) and node.id == name
-        if meant and not _is_harmless_part(node, parent, names, scope, depth):
-            return False
-        around = parent if isinstance(node, ast.keyword) else node
-        stack += [(child, around) for child in children(node)]
-    return True
-
-
-def _is_harmless_part(
-    node: ast.Name, parent: ast.AST | None, names: Names, scope: Scope, depth: int
-) -> bool:
-    if isinstance(parent, ast.Call):
-        return node is parent.func or _is_looked_at(node, parent, names, scope, depth)
-    if isinstance(parent, ast.Attribute):
-        return parent.attr in _FACTS
-    if isinstance(parent, ast.Subscript):
-        return node is parent.slice
-    return isinstance(parent, (ast.FormattedValue, ast.Compare, ast.For, ast.comprehension))
+    if place < len(parameters):
+        return parameters[place].arg
+    return arguments.vararg.arg if arguments.vararg else None

@@ -9,7 +9,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from .bindings import FUNCTIONS, Import, declared_global, defaults, deleted, own_names
+from .bindings import (
+    COMPREHENSIONS,
+    FUNCTIONS,
+    Import,
+    certain,
+    declared_global,
+    defaults,
+    deleted,
+    own_names,
+)
 from .cells import Cell
 from .hiding import NOTEBOOK, NUMPY_BY_ARRAY, OWN_NAMES, OWN_TABLE_ATTRIBUTES, OWN_TABLES
 
@@ -40,6 +49,12 @@ class Scope:
         if isinstance(node, (*FUNCTIONS, ast.Lambda)):
             for name, value in defaults(node.args).items():
                 local[name] = [*local[name], Outer(value, self)]
+        elif isinstance(node, COMPREHENSIONS):
+            for place, generator in enumerate(node.generators):
+                source = Outer(generator.iter, self) if place == 0 else generator.iter
+                for part in ast.walk(generator.target):
+                    if isinstance(part, ast.Name):
+                        local[part.id] = [*local[part.id], source]
         for name in declared_global(node):
             local.pop(name, None)
         return replace(self, local=local)
@@ -284,7 +299,19 @@ class Names:
         """Whether the notebook has a name of its own in any case, not a library's or built-in."""
         if name in self._deleted:
             return False
-        return any(name in cell.certain for cell in self.cells[: at + 1])
+        if any(name in cell.certain for cell in self.cells[: at + 1]):
+            return True
+        # try: from elsewhere import sum ... except ImportError: def sum(x): ...
+        return any(name in self._replaced_if_missing(i) for i in self._defining.get(name, ()))
+
+    def _replaced_if_missing(self, cell: int) -> set[str]:
+        """Names that a `try` of a cell imports, and that all of its handlers define."""
+        found: set[str] = set()
+        for node in self.cells[cell].body:
+            if isinstance(node, ast.Try) and node.handlers:
+                tried = certain(node.body)
+                found |= tried.intersection(*(certain(h.body) for h in node.handlers))
+        return found
 
     def _unbound_paths(self, name: str) -> set[str]:
         """What a name may be that the notebook itself does not bind."""
@@ -329,6 +356,25 @@ class Names:
                 return self.text(bound[0], scope, depth + 1)
         return None
 
+    def functions(self, name: str, scope: Scope) -> list[tuple[ast.AST, Scope]]:
+        """The notebook's functions, lambdas and classes that a name may stand for, with scopes.
+
+        Of get, put = make() these are the functions inside `make`.
+        """
+        if name in scope.local:
+            bound = [(node, scope) for node in scope.local[name]]
+        else:
+            bound = [(node, Scope(cell, cell, {})) for cell, node in self.alive(name, scope.at)]
+        found = [(n, s) for n, s in bound if isinstance(n, (*FUNCTIONS, ast.Lambda, ast.ClassDef))]
+        for node, there in bound:
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                makers = self.alive(node.func.id, there.at)
+                for cell, maker in makers if node.func.id not in there.local else ():
+                    inside = Scope(cell, cell, {}).inside(maker) if is_function(maker) else None
+                    parts = ast.walk(maker) if inside else ()
+                    found += [(p, inside) for p in parts if is_function(p) and p is not maker]
+        return found
+
     def is_own_instance(self, base: ast.AST, name: str, scope: Scope) -> bool:
         """Whether `base` is an object of a class of the notebook that itself defines `name`."""
         if isinstance(base, ast.Call):
@@ -365,6 +411,10 @@ class Names:
         nodes = scope.local.get(name) or [n for _, n in self.alive(name, scope.at)]
         classes = [n for n in nodes if isinstance(n, ast.ClassDef)]
         return classes[0] if len(classes) == len(nodes) == 1 else None
+
+
+def is_function(node: ast.AST | Import) -> bool:
+    return isinstance(node, FUNCTIONS)
 
 
 def _sees_globals(called: set[str], scope: Scope) -> bool:

@@ -19,7 +19,7 @@ from .bindings import (
 )
 from .cells import Cell, read_cell, start_index
 from .findings import Finding
-from .kept import kept
+from .kept import Kept
 from .names import LOOKING_UP, Names, Scope, is_own, is_table
 from .package import Package
 from .sets import (
@@ -193,7 +193,7 @@ class _Search:
         unknown = self._unknown
         if (unknown.found is None and unknown.module is None) or self.findings:
             return
-        found = [pair for index in self._theirs for pair in kept(index, self._names)]
+        found = list(Kept(self._names, self._theirs).functions())
         if unknown.module is not None:
             for node, scope in found:
                 self._check_handed_on(node, scope, unknown.module_via)
@@ -201,8 +201,11 @@ class _Search:
             self._waiting += [(node, scope, unknown.via) for node, scope in found]
             self.run(())
         what = _shown(unknown.found or unknown.module, "")
-        for key, finding in self.findings.items():
-            self.findings[key] = replace(finding, route=f"{finding.route}, which {what} may be")
+        self.findings = {
+            key: replace(finding, route=f"{finding.route}, which {what} may be")
+            for key, finding in self.findings.items()
+            if not finding.hidden
+        }
 
     def look_at_overloads(self) -> None:
         """@overload(g) def _(...): compiled code that calls g runs this, and nothing names it."""
@@ -407,13 +410,15 @@ class _Search:
     def _check_form(self, node: ast.AST, scope: Scope, via: tuple[str, ...]) -> None:
         """np.r_["c", a] makes a matrix, a.ravel("F") a transpose: the text decides."""
         if isinstance(node, ast.Subscript):
-            parts = [part for part in ast.walk(node.slice) if isinstance(part, ast.Constant)]
-            told = any(type(part.value) is str for part in parts)
+            first = node.slice.elts[0] if getattr(node.slice, "elts", None) else node.slice
+            told = self._names.text(first, scope) in ("r", "c")
             if told and MATRIX_MAKERS & self._names.paths(node.value, scope):
                 self._report(node, scope, via, lambda s: bool(s.operators))
-        elif called(node) in ORDERED:
-            given = [*node.args, *(k.value for k in node.keywords if k.arg == "order")]
-            if any(self._names.text(part, scope) in ("F", "f") for part in given):
+        elif isinstance(node, ast.Call):
+            given = [k.value for k in node.keywords if k.arg == "order"]
+            given += node.args if called(node) in ORDERED else []
+            orders = ("F", "A", "K") if called(node) in ORDERED else ("F",)
+            if any(self._names.text(part, scope) in orders for part in given):
                 self._report(node, scope, via, lambda s: s.by_order)
 
     def _check_declared(self, node: ast.Call, scope: Scope, via: tuple[str, ...]) -> None:

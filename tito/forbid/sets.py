@@ -66,7 +66,6 @@ _MAXIMA = _names(
     " sort argsort sort_complex partition argpartition unique percentile quantile median"
     " nanpercentile nanquantile nanmedian"
 )
-_SORTS = _names("sort argsort partition argpartition")
 _STATISTICS = _names("mean fmean fsum")
 _VARIANCES = _names("var std nanvar nanstd cov corrcoef tvar tstd describe moment zscore anom")
 _SCANS = _names("cumsum cumprod nancumsum nancumprod cumulative_sum cumulative_prod")
@@ -76,9 +75,9 @@ _TRANSPOSES = _names(
     "T mT transpose matrix_transpose permute_dims swapaxes moveaxis rollaxis rot90 einsum"
 )
 # Rows put together as columns; memory read as if it lay otherwise.
-_COLUMNS = _names("stack dstack column_stack c_ as_strided asfortranarray")
-# Methods that are told the order of the elements: "F" makes a transpose.
-ORDERED = _names("ravel flatten reshape resize copy array asarray astype")
+_COLUMNS = _names("stack dstack column_stack c_ as_strided")
+# Methods that may be told the order of the elements by place: "F" makes a transpose.
+ORDERED = _names("ravel flatten")
 # Told "c" or "r", they make a matrix, of which * is a product.
 MATRIX_MAKERS = {"numpy.r_", "numpy.c_"}
 # The first number of a transform is a sum; a filter with a memory runs along.
@@ -126,8 +125,7 @@ SETS: dict[str, ForbidSet] = {
         functions=_libraries(
             _SUMS | _MAXIMA, math=frozenset({"fsum", "sumprod"}), statistics=_STATISTICS
         ),
-        methods=_SORTS
-        | _names("sum mean trace var std cumsum max min argmax argmin prod ptp any all"),
+        methods=_names("sum mean trace var std cumsum max min argmax argmin prod ptp any all"),
         parts=_TRANSFORMS,
     ),
     "scan": ForbidSet(

@@ -9,26 +9,40 @@ import ast
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
-from .bindings import COMPREHENSIONS, FUNCTIONS, PARAMETER, FromInside, Import, bindings
+from .bindings import (
+    COMPREHENSIONS,
+    FUNCTIONS,
+    PARAMETER,
+    FromInside,
+    Import,
+    argument_names,
+    bindings,
+)
 from .names import Names, Outer, Scope
 from .texts import called, constant_text
 from .trees import walk
 
-# Calls that return what they are given, or something that calls it: the given value is looked at.
+# Calls that return what they are given, or something that calls it.
 TRANSPARENT = (
     *("numba.", "functools.", "contextlib.", "dataclasses.", "numpy.vectorize"),
     *("numpy.frompyfunc", "builtins.staticmethod", "builtins.classmethod", "builtins.property"),
 )
-# Calls that call what they are given.
+# Calls that return something out of what they are given.
+_TAKING = {"builtins.next", "builtins.max", "builtins.min", "operator.call"}
+_TAKING_METHODS = {
+    *("get", "get_nowait", "pop", "popleft", "popitem", "send", "result", "take", "item"),
+    *("__next__", "__getitem__", "setdefault", "values", "items"),
+}
+# Calls that call the first thing they are given.
 _CALLING = {
     *("builtins.map", "builtins.filter", "operator.call", "numpy.vectorize", "numpy.frompyfunc"),
-    *("numpy.fromfunction", "numpy.apply_along_axis", "itertools.starmap", "itertools.accumulate"),
+    *("numpy.fromfunction", "numpy.apply_along_axis", "itertools.starmap", "functools.reduce"),
+    *("functools.partial", "numba.njit", "numba.jit", "numba.vectorize"),
 }
 _CALLING_METHODS = ("submit", "map", "starmap")
 _CALLED_KEYWORDS = ("target", "key", "func", "function", "default_factory")
-MOST_SEEN = 100  # expressions behind one; behind more anything may be
 _CONTAINERS = (ast.List, ast.Tuple, ast.Set, ast.Dict, *COMPREHENSIONS)
-_TABLES = ("__dict__", "__setattr__", "__setstate__", "__set__")
+MOST_SEEN = 100  # expressions behind one; behind more anything may be
 
 
 class Unknown:
@@ -42,10 +56,6 @@ class Unknown:
     def __init__(self, names: Names, theirs: Iterable[int]) -> None:
         self._names = names
         self._theirs = list(theirs)
-        self._stored: frozenset[str] | None = None
-        self._any_stored = False
-        self._calls_parameter = False
-        self._handed_on: ast.AST | None = None
         self._here: tuple[str, ...] = ()
         self.found: ast.AST | None = None
         self.via: tuple[str, ...] = ()
@@ -70,51 +80,34 @@ class Unknown:
             self._look_at_arguments(node, scope)
 
     def _look_at_callee(self, callee: ast.expr, scope: Scope) -> None:
-        if isinstance(callee, ast.Name) and PARAMETER in scope.local.get(callee.id, ()):
-            self._calls_parameter = True
-            self._settle()
-            if self._is_stored("__defaults__") or self._is_stored("__kwdefaults__"):
-                self._note(callee)
-        elif self._is_any(callee, scope):
+        parameter = isinstance(callee, ast.Name) and PARAMETER in scope.local.get(callee.id, ())
+        defaults = {"__defaults__", "__kwdefaults__"} & self._stored
+        if (parameter and defaults) or self._is_any(callee, scope):
             self._note(callee)
 
     def _look_at_arguments(self, call: ast.Call, scope: Scope) -> None:
-        """apply(ops[0], a, b), where something that is reached calls its parameter."""
-        given = [*call.args, *(keyword.value for keyword in call.keywords)]
-        first = next((part for part in given if self._is_any(part, scope, as_value=True)), None)
-        if first is None:
-            return
-        handed = [k.value for k in call.keywords if k.arg in _CALLED_KEYWORDS]
+        """apply(ops[0], a, b) and map(ops[0], a): where the callee calls what it is given."""
+        called_parts = [k.value for k in call.keywords if k.arg in _CALLED_KEYWORDS]
         paths = self._names.paths(call.func, scope)
-        if called(call) in _CALLING_METHODS or any(_calls_first(path) for path in paths):
-            handed += call.args
-        if any(self._is_any(part, scope, as_value=True) for part in handed):
+        if called(call) in _CALLING_METHODS or not _CALLING.isdisjoint(paths):
+            called_parts += call.args[:1]
+        elif isinstance(call.func, ast.Name) and not paths:
+            for function, _ in self._bound(call.func.id, scope):
+                called_parts += _called_by(function, call)
+        if any(self._is_any(part, scope) for part in called_parts):
             self._note(call)
-        elif not paths and isinstance(call.func, ast.Name):
-            self._handed_on = self._handed_on or first
-            self._settle()
 
     def look_at_module(self, node: ast.Attribute, scope: Scope, via: tuple[str, ...]) -> None:
         """K.m.inner: the name of a forbidden function, of something that may be a module."""
         if self.module is None and self._is_any(node.value, scope):
             self.module, self.module_via = node.value, via
 
-    def _settle(self) -> None:
-        if self._calls_parameter and self._handed_on is not None:
-            self._note(self._handed_on)
-
     def _note(self, node: ast.AST) -> None:
         if self.found is None:
             self.found, self.via = node, self._here
 
-    def _is_any(
-        self, node: ast.AST, scope: Scope, as_value: bool = False, seen: set | None = None
-    ) -> bool:
-        """Whether an expression may be any function that was kept somewhere.
-
-        as_value : handed on, a literal list is its parts, which are looked at; called, it is what
-                   was taken out of it
-        """
+    def _is_any(self, node: ast.AST, scope: Scope, seen: set | None = None) -> bool:
+        """Whether an expression that is called may be any function that was stored somewhere."""
         seen = set() if seen is None else seen
         if id(node) in seen:
             return False
@@ -123,13 +116,11 @@ class Unknown:
             return True
 
         def ask(part: ast.AST) -> bool:
-            return self._is_any(part, scope, as_value, seen)
+            return self._is_any(part, scope, seen)
 
         if isinstance(node, ast.Name):
-            return any(
-                self._is_any(bound, inner, as_value, seen)
-                for bound, inner in self._bound(node.id, scope)
-            )
+            bound = self._bound(node.id, scope)
+            return any(self._is_any(value, inner, seen) for value, inner in bound)
         if isinstance(node, ast.Attribute):
             if self._names.paths(node, scope):
                 return False
@@ -142,23 +133,27 @@ class Unknown:
             return any(map(ask, node.values))
         if isinstance(node, (ast.NamedExpr, ast.Starred)):
             return ask(node.value)
-        if isinstance(node, _CONTAINERS):
-            return not as_value
-        return isinstance(node, (ast.Subscript, ast.Await, ast.Yield, ast.YieldFrom, FromInside))
+        if isinstance(node, FromInside):
+            own = argument_names(node.args)
+            return isinstance(node.body, ast.Name) and node.body.id in own
+        if isinstance(node, (ast.List, ast.Tuple, ast.Set)) and node.elts:
+            return any(map(ask, node.elts))  # gone through or unpacked: one of these
+        return isinstance(node, (ast.Subscript, ast.Await, ast.Yield, ast.YieldFrom, *_CONTAINERS))
 
     def _is_method_of_any(self, node: ast.Attribute, scope: Scope, seen: set) -> bool:
         """kernels[0].go, where a student's class has a method go: of which class is not known."""
-        return node.attr in self._methods and self._is_any(node.value, scope, False, seen)
+        return node.attr in self._methods and self._is_any(node.value, scope, seen)
 
     @cached_property
-    def _methods(self) -> set[str]:
-        return {
-            part.name
-            for node in self._walk_theirs()
-            if isinstance(node, ast.ClassDef)
-            for part in node.body
-            if isinstance(part, FUNCTIONS)
-        }
+    def _methods(self) -> dict[str, list[tuple[int, ast.AST]]]:
+        """The methods of the students' classes, by name, with their cells."""
+        found: dict[str, list[tuple[int, ast.AST]]] = {}
+        for index in self._theirs:
+            for node in walk(ast.Module(self._names.cells[index].body, [])):
+                for part in node.body if isinstance(node, ast.ClassDef) else ():
+                    if isinstance(part, FUNCTIONS) and part.name != "__init__":
+                        found.setdefault(part.name, []).append((index, part))
+        return found
 
     def _walk_theirs(self) -> Iterator[ast.AST]:
         for index in self._theirs:
@@ -180,51 +175,89 @@ class Unknown:
     def _returns_any(self, call: ast.Call, scope: Scope, seen: set) -> bool:
         paths = self._names.paths(call.func, scope)
         if paths:
-            return not all(path.startswith((*TRANSPARENT, "tinykernels.")) for path in paths)
+            return not _TAKING.isdisjoint(paths)
+        if isinstance(call.func, ast.Attribute):
+            return call.func.attr in _TAKING_METHODS or self._method_returns_any(call, scope, seen)
         if not isinstance(call.func, ast.Name):
-            return True
-        functions = list(self._bound(call.func.id, scope))
+            return self._is_any(call.func, scope, seen)
+        functions = [*self._bound(call.func.id, scope), *self._names.functions(call.func.id, scope)]
         return any(self._function_returns_any(f, inner, seen) for f, inner in functions)
+
+    def _method_returns_any(self, call: ast.Call, scope: Scope, seen: set) -> bool:
+        methods = self._methods.get(call.func.attr, ())
+        return any(
+            self._function_returns_any(method, Scope(cell, cell, {}), seen)
+            for cell, method in methods
+        )
 
     def _function_returns_any(self, node: ast.AST, scope: Scope, seen: set) -> bool:
         if scope.cell not in self._theirs or isinstance(node, ast.ClassDef):
             return False
         if isinstance(node, ast.Lambda):
-            return self._is_any(node.body, scope.inside(node), False, seen)
+            return self._is_any(node.body, scope.inside(node), seen)
         if not isinstance(node, FUNCTIONS):
-            return self._is_any(node, scope, False, seen)
+            return self._is_any(node, scope, seen)
+        if ("of", id(node)) in seen:
+            return False
+        seen.add(("of", id(node)))
         inner = scope.inside(node)
         parts = list(_own_nodes(node))
         if any(isinstance(part, (ast.Yield, ast.YieldFrom)) for part in parts):
             return True
         returned = [p.value for p in parts if isinstance(p, ast.Return) and p.value is not None]
-        return any(self._is_any(value, inner, False, seen) for value in returned)
+        return any(self._is_any(value, inner, seen) for value in returned)
 
     def _is_stored(self, attribute: str) -> bool:
         """Whether a student's cell sets an attribute of this name, of whatever object."""
-        if self._stored is None:
-            self._stored = frozenset(self._find_stored())
-        return self._any_stored or attribute in self._stored
+        return None in self._stored or attribute in self._stored
 
-    def _find_stored(self) -> Iterator[str]:
+    @cached_property
+    def _stored(self) -> set[str | None]:
+        """Names of all attributes that students' cells set; None where one cannot be read."""
+        found: set[str | None] = set()
         for node in self._walk_theirs():
-            if isinstance(node, ast.Attribute):
-                if isinstance(node.ctx, ast.Store):
-                    yield node.attr
-                self._any_stored |= node.attr in _TABLES
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+                found.add(node.attr)
             elif isinstance(node, ast.ClassDef):
                 own = bindings(node.body)
-                yield from (name for name, bound in own if not isinstance(bound, FUNCTIONS))
-            elif called(node) == "setattr" and len(node.args) == 3:
-                text = constant_text(node.args[1])
-                self._any_stored |= text is None
-                yield text or ""
-            elif called(node) == "vars" and node.args:
-                self._any_stored = True
+                found |= {name for name, bound in own if not isinstance(bound, FUNCTIONS)}
+            elif called(node) in ("setattr", "__setattr__") and len(node.args) > 1:
+                found.add(constant_text(node.args[-2]))
+            elif _is_written_table(node):
+                found.add(None)
+        return found
 
 
-def _calls_first(path: str) -> bool:
-    return path in _CALLING or path.startswith("functools.")
+def _is_written_table(node: ast.AST) -> bool:
+    """vars(x)["f"] = g, x.__dict__.update(f=g), d = x.__dict__: what attributes may come of."""
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.ctx, ast.Store) and _is_attributes(node.value)
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Attribute) and _is_attributes(node.func.value)
+    if isinstance(node, (ast.Assign, ast.AugAssign, ast.NamedExpr)):
+        return _is_attributes(node.value) or _is_attributes(getattr(node, "target", None))
+    return False
+
+
+def _is_attributes(node: ast.AST | None) -> bool:
+    """x.__dict__ and vars(x)."""
+    if isinstance(node, ast.Call):
+        return called(node) == "vars" and bool(node.args)
+    return isinstance(node, ast.Attribute) and node.attr == "__dict__"
+
+
+def _called_by(function: ast.AST, call: ast.Call) -> list[ast.expr]:
+    """The arguments of a call that the function of the student's calls in its turn."""
+    if not isinstance(function, (*FUNCTIONS, ast.Lambda)):
+        return []
+    names = {n.func.id for n in walk(function) if isinstance(n, ast.Call) and _is_name(n.func)}
+    plain = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
+    given = [part for name, part in zip(plain, call.args) if name in names]
+    return given + [k.value for k in call.keywords if k.arg in names]
+
+
+def _is_name(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name)
 
 
 def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
