@@ -154,7 +154,7 @@ def routes(cell, *before):
 
 
 @pytest.mark.parametrize("cell", HIDDEN.values(), ids=HIDDEN)
-def test_what_is_kept_somewhere_may_be_what_is_called(cell):
+def test_what_is_stored_somewhere_may_be_what_is_called(cell):
     names = {"np": np}
     exec(cell, names)
     assert names["dot"] is np.dot or callable(names["dot"])
@@ -164,7 +164,7 @@ def test_what_is_kept_somewhere_may_be_what_is_called(cell):
 UNKNOWN = "OPS = [lambda a, b: a]\ndef dot(a, b):\n    return OPS[0](a, b)"
 
 
-def test_the_message_says_where_it_is_kept_and_what_may_call_it():
+def test_the_message_says_where_it_is_stored_and_what_may_call_it():
     (found,) = routes(UNKNOWN, "OPS = []\nOTHERS = OPS\nOTHERS.append(np.dot)")
     assert (found.label, found.line, found.via) == ("cell 1", 3, ("dot",))
     assert found.route == "np.dot, which OPS[0] may be"
@@ -184,11 +184,36 @@ HONEST = {
     "looked at": "print(np.dot, callable(np.dot))\nassert np.dot is not max\nnp.dot",
     "called": "y = np.dot(1, 2)\nw = (lambda a: np.dot(a, a))(3)",
     "another name for it": "fast = np.dot\nfast(1, 2)",
+    "named first, then gone through": (
+        "kernels = {'numpy': np.dot, 'mine': max}\nfor name in kernels: kernels[name](1, 2)\n"
+        "every = [np.dot, max]\nrows = [(f.__name__, f(1, 2)) for f in every]"
+    ),
+    "a race of one's own": (
+        "def race(fs, **names):\n    return [f(1, 2) for f in fs]\nrace([np.dot, max], own=max)"
+    ),
+    "timeit": "import timeit\ntimeit.timeit(lambda: np.dot(1, 2), number=1)",
+    "timed by a decorator": (
+        "import functools\ndef timed(f):\n    @functools.wraps(f)\n    def inner(*a):\n"
+        "        return f(*a)\n    return inner\n@timed\ndef ref(a): return np.dot(a, a)\n"
+        "timed(np.dot)(1, 2)"
+    ),
+    "a parameter's default": "def check(g, ref=np.dot):\n    return g(1, 2) == ref(1, 2)",
+    "chosen": "use = np.dot if len('ab') else max\nuse(1, 2)",
+    "asked about": "import inspect\nhelp(abs)\nsorted([np.dot, max], key=repr)\ndir(np.dot)",
+    "results stored": (
+        "results = []\nfor n in (2, 3):\n    y = np.dot(n, n)\n    results.append(y)\n"
+        "    results.append(('numpy', n, np.dot(n, n)))"
+    ),
+    "a time stored": (
+        "def time_of(f): return f(1, 2)\ntimes = {}\ntimes['numpy'] = time_of(np.dot)"
+    ),
+    "an exception of one's own": "class Wrong(ValueError): pass\nassert np.dot(1, 2)",
+    "a part": "import functools\ntwice = functools.partial(np.dot, 2)\ntwice(1)",
 }
 
 
 @pytest.mark.parametrize("cell", HONEST.values(), ids=HONEST)
-def test_what_is_merely_called_is_kept_nowhere(cell):
+def test_what_is_merely_called_is_stored_nowhere(cell):
     exec(cell, {"np": np})
     assert not routes(UNKNOWN, cell)
 
@@ -202,6 +227,30 @@ KNOWN = {
     "elements handed on": "def f(a): return a\ndef dot(a, b): return f(a[0]) + b[0]",
     "methods": "def dot(a, b): return a.reshape(-1).copy().max()",
     "a parameter": "def dot(a, b, f=max): return f(a, b)",
+    "numbers of library calls handed on": (
+        "def loop(n, body): return body(n)\ndef dot(a, b): return loop(len(a), lambda i: a)"
+    ),
+    "parts of a list of slices": (
+        "def split(n, p): return [slice(i, i + 1) for i in range(p)]\n"
+        "def run(w, parts):\n    for q in parts: w(q)\n"
+        "def dot(a, b): return run(lambda q: a[q], split(3, 3))"
+    ),
+    "an element handed to what calls another parameter": (
+        "def apply(g, x): return g(x)\ndef twice(x): return 2 * x\n"
+        "def dot(a, b): return apply(twice, a[0]) + sum(map(abs, a[0]))"
+    ),
+    "attributes looked at": (
+        "class P: pass\np = P()\nprint(vars(p), p.__dict__)\n"
+        "def dot(a, b): return a.astype(float).copy()"
+    ),
+    "a count of one's own": (
+        "N = 0\ndef tick(n):\n    global N\n    N = N + n\n"
+        "def g(f, n): return f(n)\ndef dot(a, b):\n    tick(1)\n    return g(abs, N)"
+    ),
+    "two functions in turn": (
+        "def s1(a): return a\ndef s2(a): return a\n"
+        "def dot(a, b):\n    for step in (s1, s2): a = step(a)\n    return a"
+    ),
     "an object of one's own": (
         "class K:\n    def __init__(self): self.n = 0\n    def go(self, a): return a\n"
         "def dot(a, b): return K().go(a)"
@@ -210,5 +259,5 @@ KNOWN = {
 
 
 @pytest.mark.parametrize("cell", KNOWN.values(), ids=KNOWN)
-def test_where_every_call_is_known_it_does_not_matter_what_is_kept(cell):
+def test_where_every_call_is_known_it_does_not_matter_what_is_stored(cell):
     assert not routes(cell, "OPS = [np.dot]\nOPS.append(lambda a, b: a @ b)")

@@ -217,9 +217,15 @@ def _mentions_putting(tree: ast.AST) -> bool:
 
 
 def _returns_a_parameter(function: ast.AST) -> bool:
+    """return f, not return f(1): the parameter itself."""
     own = argument_names(function.args)
-    returned = [n.value for n in walk(function) if isinstance(n, ast.Return) and n.value]
-    return any(isinstance(n, ast.Name) and n.id in own for value in returned for n in walk(value))
+    stack = [n.value for n in walk(function) if isinstance(n, ast.Return) and n.value]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Name) and node.id in own:
+            return True
+        stack += [] if isinstance(node, ast.Call) else children(node)
+    return False
 
 
 def _given(call: ast.Call) -> list[ast.expr]:

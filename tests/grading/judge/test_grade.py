@@ -724,9 +724,13 @@ def test_a_given_cell_may_make_functions_out_of_texts_and_a_students_may_not():
     body = "#| forbid: blas\ndef dot(a, b):\n    return made('def g(x, y): return x * y')(a, b)"
     nb = Notebook([given, solution("dot", body), test])
     assert grade(nb, nb, limits=ROOMY).points == 2
-    mine = Cell("code", makes.replace("space", "names"))
-    [cell] = grade(nb, Notebook([given, mine, *nb.cells[1:]]), limits=ROOMY).cells
-    assert cell.points == 0 and "cell 2, line 3: exec" in cell.message
+    own = makes.replace("space", "names")
+    result = grade(nb, Notebook([given, Cell("code", own), *nb.cells[1:]]), limits=ROOMY)
+    # It is not run, and the course's own is used.
+    assert result.points == 2 and "cell 2, line 3: the cell was not run" in result.deviations[0]
+    mine = Notebook([given, solution("dot", f"{body}\n{own}"), test])
+    [cell] = grade(nb, mine, limits=ROOMY).cells
+    assert cell.points == 0 and "cell 2, line 6: exec" in cell.message
 
 
 def test_the_line_told_is_the_students_not_that_of_a_given_helper_below_it():
