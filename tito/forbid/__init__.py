@@ -19,8 +19,8 @@ whatever name. The rules:
   `ExternalFunction("sgemm", ...)`; and a module that is handed on as a value, to a function or an
   attribute: `g(np)`, `self.m = np`.
 - What is called by no name, `ops[0](a, b)`, `next(it)(a, b)`, `helper.fn(a, b)`, may be any
-  function that a cell keeps somewhere: `ops.append(np.dot)`. One that is merely called or
-  compared, as by a function that measures it, is kept nowhere.
+  function that a cell stores: `ops.append(np.dot)`, `helper.fn = np.dot`. One that is merely
+  called, or that a bench names in a list, is stored nowhere.
 - Words in strings and comments, keyword arguments and attributes being assigned are no mentions.
 
 A cell that answers nothing and may bind anything (`unreadable`: `exec(text)`) is for whoever runs

@@ -19,7 +19,6 @@ from .bindings import (
 )
 from .cells import Cell, read_cell, start_index
 from .findings import Finding
-from .kept import Kept
 from .names import LOOKING_UP, Names, Scope, is_own, is_table
 from .package import Package
 from .sets import (
@@ -32,6 +31,7 @@ from .sets import (
     is_part,
     names_function,
 )
+from .stored import Stored
 from .texts import called
 from .trees import children
 from .unknown import Unknown
@@ -63,8 +63,8 @@ def find(
               from them is followed like a helper
     given   : labels of the master's own cells: one that uses what hides code (exec, FunctionType)
               hides nothing; what it is handed must be readable there or looked at by itself
-    all_given : whether these are all of the master's: then a name of another cell is no
-              specification, however it ends
+    all_given : whether `given` has all of the master's own cells: then a name of another one is
+              no specification, however it ends
 
     >>> find({"cell 1": "def f(a, b):\\n    return a @ b"}, ["f"], ["blas"])
     [Finding(label='cell 1', line=2, route='a @ b', set='blas', via=('f',))]
@@ -76,12 +76,12 @@ def find(
     cells = [read_cell(label, source) for label, source in sources.items()]
     names = Names(cells, _package(tuple(sorted((package or {}).items()))))
     given = frozenset(given)
-    search = _Search(names, sets, start_index(cells, set(roots), start), frozenset(specs), given)
-    search.all_given = all_given
+    at = start_index(cells, set(roots), start)
+    search = _Search(names, sets, at, frozenset(specs), given, all_given)
     search.look_at_patches()
     search.look_at_overloads()
     search.run(roots)
-    search.look_at_what_is_kept()
+    search.look_at_what_is_stored()
     theirs = [cell for cell in cells if cell.label not in given]
     found = [*search.findings.values(), *_unreadable_cells(theirs, sets)]
     order = {cell.label: i for i, cell in enumerate(cells)}
@@ -136,9 +136,10 @@ class _Search:
         start: int,
         specs: frozenset[str] = frozenset(),
         given: frozenset[str] = frozenset(),
+        all_given: bool = False,
     ) -> None:
         self.specs = specs
-        self.all_given = False
+        self._all_given = all_given
         self._given = given
         self.cells = cells = names.cells
         self.sets = sets
@@ -188,12 +189,12 @@ class _Search:
                 if any(self._hands(name, target, scope) for name in self.sets):
                     self._waiting.append((value, scope, ()))
 
-    def look_at_what_is_kept(self) -> None:
-        """ops.append(np.dot), and ops[0](a, b) where it matters: whatever is kept may be meant."""
+    def look_at_what_is_stored(self) -> None:
+        """ops.append(np.dot), and ops[0](a, b) where it matters: whatever is stored may be meant."""
         unknown = self._unknown
         if (unknown.found is None and unknown.module is None) or self.findings:
             return
-        found = list(Kept(self._names, self._theirs).functions())
+        found = list(Stored(self._names, self._theirs).functions())
         if unknown.module is not None:
             for node, scope in found:
                 self._check_handed_on(node, scope, unknown.module_via)
@@ -350,7 +351,7 @@ class _Search:
         """A global name of the notebook: forbidden itself, or to be followed."""
         defined = self._names.alive(name, scope.at)
         if defined:
-            own = self.all_given and all(i in self._theirs for i, _ in defined)
+            own = self._all_given and all(i in self._theirs for i, _ in defined)
             named = name in self.specs
             self._report(
                 node,

@@ -1,6 +1,6 @@
 """Calls whose text does not show what is called: ops[0](a, b), next(it)(a, b), helper.fn(a, b).
 
-Whatever was put somewhere in the notebook may then be called (`kept`).
+Whatever a cell stores may then be called (`stored`).
 """
 
 from __future__ import annotations

@@ -730,7 +730,7 @@ def test_a_given_cell_may_make_functions_out_of_texts_and_a_students_may_not():
     assert result.points == 2 and "cell 2, line 3: the cell was not run" in result.deviations[0]
     mine = Notebook([given, solution("dot", f"{body}\n{own}"), test])
     [cell] = grade(nb, mine, limits=ROOMY).cells
-    assert cell.points == 0 and "cell 2, line 6: exec" in cell.message
+    assert cell.points == 0 and "line 6: exec cannot be read" in cell.message
 
 
 def test_the_line_told_is_the_students_not_that_of_a_given_helper_below_it():

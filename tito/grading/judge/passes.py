@@ -115,9 +115,8 @@ class Walk:
     def step(self, step: Step) -> None:
         """Run a cell on the sides it belongs to."""
         if step.in_s and not self.cells_ran:
-            if (
-                step.replaces
-            ):  # whether the cell runs or is left out: the search takes them for dead
+            # Whether the cell runs or is left out: the search takes them for dead.
+            if step.replaces:
                 self.world.run_cell(f"before {step.label}", _without(step.replaces), role="given")
             if step.label in self.book.undone:
                 self._left_out(step)

@@ -21,7 +21,7 @@ _PUTTING_PATHS += ("numpy.put", "numpy.copyto", "numpy.place")
 _DEEPEST = 4  # functions that hand it on to each other
 
 
-class Kept:
+class Stored:
     """What the students' cells store."""
 
     def __init__(self, names: Names, theirs: list[int]) -> None:
