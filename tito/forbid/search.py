@@ -190,7 +190,7 @@ class _Search:
                     self._waiting.append((value, scope, ()))
 
     def look_at_what_is_stored(self) -> None:
-        """ops.append(np.dot), and ops[0](a, b) where it matters: whatever is stored may be meant."""
+        """ops.append(np.dot), and ops[0](a, b) where it matters: what is stored may be meant."""
         unknown = self._unknown
         if (unknown.found is None and unknown.module is None) or self.findings:
             return
