@@ -59,6 +59,31 @@ WAYS = {
         "_K__g = np.inner\nclass K:\n    def go(self, a): return __g(a, a)",
         "def f(a): return K().go(a)",
     ),
+    "a mangled name of an import": (
+        "blas",
+        "class K:\n    global __g\n    from numpy import inner as __g",
+        "def f(a): return _K__g(a, a)",
+    ),
+    "a lambda's default that it returns": (
+        "blas",
+        "g = lambda m=np: m",
+        "def f(a): return g().inner(a, a)",
+    ),
+    "a specification in an attribute": (
+        "spec",
+        "class K: pass\nK.a, K.b = f_spec, 0",
+        "def f(x): return K.a(x)",
+    ),
+    "all names in an attribute": (
+        "spec",
+        "class K: pass\nK.a, K.b = globals(), 0",
+        "def f(x): return K.a['f_spec'](x)",
+    ),
+    "put in by a comprehension": (
+        "blas",
+        "ops = []\n[ops.append(m) for m in [np.dot]]",
+        "def f(a): return ops[0](a, a)",
+    ),
     "global inside of another": (
         "blas",
         "def f(a):\n    np = 0\n    def g():\n        global np\n        return np.inner(a, a)\n"

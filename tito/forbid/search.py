@@ -195,11 +195,11 @@ class _Search:
         if (unknown.found is None and unknown.module is None) or self.findings:
             return
         found = list(Stored(self._names, self._theirs).functions())
-        if unknown.module is not None:
-            for node, scope in found:
-                self._check_handed_on(node, scope, unknown.module_via)
+        via = unknown.via or unknown.module_via
+        for node, scope in found:
+            self._check_handed_on(node, scope, via)
         if unknown.found is not None:
-            self._waiting += [(node, scope, unknown.via) for node, scope in found]
+            self._waiting += [(node, scope, via) for node, scope in found]
             self.run(())
         what = _shown(unknown.found or unknown.module, "")
         self.findings = {
@@ -270,8 +270,9 @@ class _Search:
         return replace(inner, self_name=names[0]) if method and names else inner
 
     def _check(self, node: ast.AST, scope: Scope, via: tuple[str, ...]) -> None:
-        for module in self._handed_on(node, scope):
-            self._check_handed_on(module, scope, via)
+        inside = self._body_scope(node, scope) if isinstance(node, ast.Lambda) else scope
+        for module in self._handed_on(node, inside):
+            self._check_handed_on(module, inside, via)
         self._check_statement(node, scope, via)
         if not self._is_ours(scope):
             self._unknown.look_at(node, scope, via)

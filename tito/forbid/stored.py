@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from .bindings import FUNCTIONS, argument_names
-from .names import Names, Scope
+from .bindings import COMPREHENSIONS, FUNCTIONS, argument_names
+from .names import Names, Outer, Scope
 from .trees import children, walk
 from .unknown import TRANSPARENT
 
@@ -46,7 +46,8 @@ class Stored:
                 node, scope = stack.pop()
                 for value in self._stored_by(node, scope, every):
                     yield from self._meant(value, scope, _DEEPEST)
-                inner = scope.inside(node) if isinstance(node, (*FUNCTIONS, ast.Lambda)) else scope
+                own = isinstance(node, (*FUNCTIONS, ast.Lambda, *COMPREHENSIONS))
+                inner = scope.inside(node) if own else scope
                 stack += [(child, inner) for child in children(node)]
 
     def _stored_by(self, node: ast.AST, scope: Scope, every: bool) -> Iterator[ast.AST]:
@@ -147,6 +148,9 @@ class Stored:
         for part in self._values(value, scope):
             if isinstance(part, ast.Lambda) or self._names.paths(part, scope):
                 yield part, scope
+            elif isinstance(part, ast.Name) and self._names.functions(part.id, scope):
+                yield part, scope  # a specification is known by its name
+                yield from self._behind(part.id, scope, 0)
             elif isinstance(part, ast.Name) and depth:
                 yield from self._behind(part.id, scope, depth - 1)
 
@@ -157,6 +161,8 @@ class Stored:
             node = stack.pop()
             if isinstance(node, (ast.Name, ast.Attribute, ast.Lambda)):
                 yield node
+            elif isinstance(node, ast.Call) and self._names.paths(node, scope):
+                yield node  # globals()
             elif isinstance(node, ast.Call):
                 stack += _given(node) if self._gives_back(node, scope) else []
             elif not isinstance(node, ast.Compare):
@@ -179,6 +185,8 @@ class Stored:
             alive = self._names.alive(name, scope.at)
             bound = [(Scope(cell, cell, {}), node) for cell, node in alive]
         for there, node in bound:
+            if isinstance(node, Outer):
+                there, node = node.scope, node.value
             if isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Lambda)):
                 yield node, there
             elif isinstance(node, ast.Call):  # partial(np.dot), njit(f): no result

@@ -42,7 +42,7 @@ def _mangle_names(node: ast.AST, owner: str) -> None:
         private = name.startswith("__") and not name.endswith("__") and "." not in name
         return f"_{owner}{name}" if private else name
 
-    for field in ("id", "attr", "name", "arg"):
+    for field in ("id", "attr", "name", "asname", "arg"):
         if type(getattr(node, field, None)) is str:
             setattr(node, field, mangled(getattr(node, field)))
     if isinstance(node, (ast.Global, ast.Nonlocal)):
