@@ -268,6 +268,14 @@ def test_of_an_import_of_several_a_kernel_needs_its_own_alone():
     assert tricks("import itertools, time", "def f(x):\n    return time.time()")
 
 
+def test_a_helper_may_manage_a_context():
+    quiet = "@contextmanager\ndef quiet():\n    with np.errstate(all='ignore'):\n        yield"
+    kernel = "def f(x):\n    with quiet(), suppress(ValueError):\n        return x"
+    assert not tricks(f"from contextlib import contextmanager, suppress\n{quiet}", kernel)
+    assert tricks(f"from contextlib import redirect_stdout as suppress\n{quiet}", kernel)
+    assert tricks("import contextlib\ndef f(x):\n    return contextlib.sys")
+
+
 def test_warnings_may_be_quiet():
     assert not tricks("import warnings\ndef f(x):\n    with warnings.catch_warnings(): return x")
     assert tricks("import warnings\ndef f(x):\n    return warnings.sys.modules")

@@ -60,6 +60,8 @@ _MODULES = {
     "tito.machine", "typing", "warnings",
 }  # fmt: skip
 _LIBRARIES = ("numba", "numpy")
+# What it may import of others.
+_FUNCTIONS = {"contextlib.contextmanager", "contextlib.nullcontext", "contextlib.suppress"}
 # What an allowed module may carry along: dataclasses.sys, enum.bltns, numba.extending.os. NumPy has
 # functions of such names, and Numba its types.
 _CARRIED = (sys.stdlib_module_names | {"bltns"}) - {name.split(".")[0] for name in _MODULES}
@@ -459,7 +461,8 @@ class _Gate:
         modules = (
             [a.name for a in node.names] if isinstance(node, ast.Import) else [node.module or "."]
         )
-        for module in modules:
+        harmless = all(target in _FUNCTIONS for _, target in _imported(node))
+        for module in [] if harmless else modules:
             if module not in _MODULES and f"{module.split('.')[0]}.*" not in _MODULES:
                 yield f"import of {module}"
         for name, target in _imported(node):
@@ -521,7 +524,8 @@ class _Gate:
         root = _root(decorator)
         trusted = ("numba", "tinykernels", "functools", "dataclasses")
         origin = self._origin(decorator).split(".")[0]
-        return root in _DECORATORS or root in self._makers or origin in trusted
+        known = root in _DECORATORS or root in self._makers or origin in trusted
+        return known or self._origin(decorator) in _FUNCTIONS
 
 
 def _are_options(node: ast.stmt) -> bool:
