@@ -163,7 +163,7 @@ def _changes_by(node: ast.AST) -> Iterator[Change]:
     if isinstance(node, ast.Assign):
         targets, values = node.targets, [node.value]
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        targets, values = [node.value.func], _given(node.value)
+        targets, values = [node.value.func], given_to(node.value)
         by_call = getattr(node.value.func, "attr", None) not in _PUTTING
         if getattr(node.value.func, "id", "") == "setattr" and len(values) == 3:
             targets, values, by_call = [ast.Attribute(values[0], "")], values[2:], False
@@ -220,7 +220,7 @@ def announced(body: Iterable[ast.AST]) -> Iterator[Patch]:
         for part in getattr(node, "decorator_list", ()):
             yield Patch(around, part.func if isinstance(part, ast.Call) else part, node)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Call):
-            yield from (Patch(around, node.func.func, value) for value in _given(node))
+            yield from (Patch(around, node.func.func, value) for value in given_to(node))
         inner = (*around, node) if isinstance(node, (*FUNCTIONS, ast.Lambda)) else around
         stack += [(child, inner) for child in children(node)]
 
@@ -234,16 +234,16 @@ def _patched(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
         yield node.target, node.value
     elif isinstance(node, ast.Call):
         if isinstance(node.func, ast.Attribute) and node.func.attr in _PUTTING:
-            yield from ((node.func.value, value) for value in _given(node))
+            yield from ((node.func.value, value) for value in given_to(node))
         if node.args:
-            yield from ((node.args[0], value) for value in _given(node)[1:])
+            yield from ((node.args[0], value) for value in given_to(node)[1:])
 
 
 # Methods that put something into a dictionary or an object.
 _PUTTING = ("update", "setdefault", "__setitem__", "__setattr__")
 
 
-def _given(call: ast.Call) -> list[ast.expr]:
+def given_to(call: ast.Call) -> list[ast.expr]:
     """All arguments of a call."""
     return [*call.args, *(keyword.value for keyword in call.keywords)]
 

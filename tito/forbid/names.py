@@ -21,6 +21,7 @@ from .bindings import (
 )
 from .cells import Cell
 from .hiding import NOTEBOOK, NUMPY_BY_ARRAY, OWN_NAMES, OWN_TABLE_ATTRIBUTES, OWN_TABLES
+from .trees import walk
 
 if TYPE_CHECKING:
     from .package import Package
@@ -411,6 +412,17 @@ class Names:
         nodes = scope.local.get(name) or [n for _, n in self.alive(name, scope.at)]
         classes = [n for n in nodes if isinstance(n, ast.ClassDef)]
         return classes[0] if len(classes) == len(nodes) == 1 else None
+
+
+def methods(names: Names, cells: Iterable[int]) -> dict[str, list[tuple[ast.AST, Scope]]]:
+    """The methods of the classes in some cells, by name, each with its scope."""
+    found: dict[str, list[tuple[ast.AST, Scope]]] = {}
+    for index in cells:
+        for node in walk(ast.Module(names.cells[index].body, [])):
+            for part in node.body if isinstance(node, ast.ClassDef) else ():
+                if is_function(part):
+                    found.setdefault(part.name, []).append((part, Scope(index, index, {})))
+    return found
 
 
 def is_function(node: ast.AST | Import) -> bool:

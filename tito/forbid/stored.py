@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from .bindings import COMPREHENSIONS, FUNCTIONS, argument_names
-from .names import Names, Outer, Scope
+from .bindings import COMPREHENSIONS, FUNCTIONS, argument_names, given_to
+from .names import Names, Outer, Scope, methods
 from .trees import children, walk
 from .unknown import TRANSPARENT
 
@@ -28,13 +28,7 @@ class Stored:
         self._names = names
         self._theirs = theirs
         self._storing: dict[tuple[int, str], bool] = {}
-        self._methods: dict[str, list[tuple[ast.AST, Scope]]] = {}
-        for index in theirs:
-            for owner in walk(ast.Module(names.cells[index].body, [])):
-                for part in owner.body if isinstance(owner, ast.ClassDef) else ():
-                    if isinstance(part, FUNCTIONS):
-                        place = part, Scope(index, index, {})
-                        self._methods.setdefault(part.name, []).append(place)
+        self._methods = methods(names, theirs)
 
     def functions(self) -> Iterator[tuple[ast.AST, Scope]]:
         """(a function, or an expression for a function or module, and its scope) for each."""
@@ -60,11 +54,11 @@ class Stored:
                 yield node
         elif isinstance(node, ast.Call):
             if every or self._puts(node, scope):
-                yield from _given(node)
+                yield from given_to(node)
             else:
                 yield from self._handed_to_storing(node, scope)
         elif isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
-            yield from _given(node.exc)
+            yield from given_to(node.exc)
         else:
             yield from _assigned_into(node)
 
@@ -83,7 +77,7 @@ class Stored:
         elif isinstance(call.func, ast.Attribute):
             skip, functions = 1, self._methods.get(call.func.attr, [])
         for function, there in functions:
-            for value in _given(call) if isinstance(function, FUNCTIONS) else ():
+            for value in given_to(call) if isinstance(function, FUNCTIONS) else ():
                 name = _parameter(value, call, function, skip)
                 if name and self._stores(function, name, there, _DEEPEST):
                     yield value
@@ -164,7 +158,7 @@ class Stored:
             elif isinstance(node, ast.Call) and self._names.paths(node, scope):
                 yield node  # globals()
             elif isinstance(node, ast.Call):
-                stack += _given(node) if self._gives_back(node, scope) else []
+                stack += given_to(node) if self._gives_back(node, scope) else []
             elif not isinstance(node, ast.Compare):
                 stack += children(node)
 
@@ -234,10 +228,6 @@ def _returns_a_parameter(function: ast.AST) -> bool:
             return True
         stack += [] if isinstance(node, ast.Call) else children(node)
     return False
-
-
-def _given(call: ast.Call) -> list[ast.expr]:
-    return [*call.args, *(keyword.value for keyword in call.keywords)]
 
 
 def _parameter(value: ast.AST, call: ast.Call, function: ast.AST, skip: int) -> str | None:

@@ -18,7 +18,7 @@ from .bindings import (
     argument_names,
     bindings,
 )
-from .names import Names, Outer, Scope
+from .names import Names, Outer, Scope, methods
 from .texts import called, constant_text
 from .trees import walk
 
@@ -142,18 +142,12 @@ class Unknown:
 
     def _is_method_of_any(self, node: ast.Attribute, scope: Scope, seen: set) -> bool:
         """kernels[0].go, where a student's class has a method go: of which class is not known."""
-        return node.attr in self._methods and self._is_any(node.value, scope, seen)
+        known = node.attr in self._methods and node.attr != "__init__"  # super().__init__
+        return known and self._is_any(node.value, scope, seen)
 
     @cached_property
-    def _methods(self) -> dict[str, list[tuple[int, ast.AST]]]:
-        """The methods of the students' classes, by name, with their cells."""
-        found: dict[str, list[tuple[int, ast.AST]]] = {}
-        for index in self._theirs:
-            for node in walk(ast.Module(self._names.cells[index].body, [])):
-                for part in node.body if isinstance(node, ast.ClassDef) else ():
-                    if isinstance(part, FUNCTIONS) and part.name != "__init__":
-                        found.setdefault(part.name, []).append((index, part))
-        return found
+    def _methods(self) -> dict[str, list[tuple[ast.AST, Scope]]]:
+        return methods(self._names, self._theirs)
 
     def _walk_theirs(self) -> Iterator[ast.AST]:
         for index in self._theirs:
@@ -184,11 +178,8 @@ class Unknown:
         return any(self._function_returns_any(f, inner, seen) for f, inner in functions)
 
     def _method_returns_any(self, call: ast.Call, scope: Scope, seen: set) -> bool:
-        methods = self._methods.get(call.func.attr, ())
-        return any(
-            self._function_returns_any(method, Scope(cell, cell, {}), seen)
-            for cell, method in methods
-        )
+        known = self._methods.get(call.func.attr, ())
+        return any(self._function_returns_any(method, there, seen) for method, there in known)
 
     def _function_returns_any(self, node: ast.AST, scope: Scope, seen: set) -> bool:
         if scope.cell not in self._theirs or isinstance(node, ast.ClassDef):
