@@ -209,6 +209,20 @@ HONEST = {
         "from typing import NamedTuple\nclass S(NamedTuple):\n    sum: float = 0.0",
         "def f(a):\n    s = S(a[0])\n    return s.sum",
     ),
+    "a field of what one's own method returns": (
+        "sum",
+        "from dataclasses import dataclass\n"
+        "@dataclass(frozen=True)\nclass S:\n    sum: float = 0.0\n"
+        "    def plus(self, x): return S(self.sum + x)",
+        "def f(a):\n    s = S()\n    for x in a: s = s.plus(x)\n    return s.sum",
+    ),
+    "a field of what one's own function returns": (
+        "var",
+        "from typing import NamedTuple\n"
+        "class Stats(NamedTuple):\n    mean: float\n    var: float\n"
+        "def stats(a): return Stats(a[0], a[1])",
+        "def f(a):\n    s = stats(a)\n    return s.var",
+    ),
     "a field of a namespace": (
         "sum",
         "from types import SimpleNamespace",
@@ -234,6 +248,21 @@ HONEST = {
 @pytest.mark.parametrize("way", HONEST.values(), ids=HONEST)
 def test_honest_code_is_left_alone(way):
     assert not routes(*way)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "class S:\n    sum = 0\ndef made(a): return a\n"
+        "def f(a):\n    s = made(a)\n    return s.sum()",
+        "class S:\n    sum = 0\ndef made(a):\n    if len(a): return a\n    return S()\n"
+        "def f(a):\n    s = made(a)\n    return s.sum()",
+        "class S:\n    sum = 0\n    def copy(self): return S()\n"
+        "def f(a):\n    s = a.copy()\n    return s.sum()",
+    ],
+)
+def test_a_method_of_an_array_is_not_hidden_by_a_class_that_has_one(cell):
+    assert routes("sum", cell)
 
 
 def test_a_name_of_ones_own_is_no_specification_however_it_ends():

@@ -7,7 +7,10 @@ import bisect
 import builtins
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from .bindings import (
     COMPREHENSIONS,
@@ -395,8 +398,28 @@ class Names:
         named = any(keyword.arg == name for keyword in value.keywords)
         if named and "types.SimpleNamespace" in self.paths(value.func, scope):
             return True
-        made = self._class_called(value, scope)
+        made = self._class_called(value, scope) or self._class_returned(value, scope)
         return made is not None and _defines(made, name)
+
+    def _class_returned(self, call: ast.Call, scope: Scope) -> ast.ClassDef | None:
+        """The class of the notebook of which a function or method of it returns an instance."""
+        if isinstance(call.func, ast.Name):
+            functions = self.functions(call.func.id, scope)
+        elif isinstance(call.func, ast.Attribute) and not hasattr(np.ndarray, call.func.attr):
+            functions = self._methods.get(call.func.attr, [])
+        else:
+            functions = []
+        if len(functions) != 1 or not is_function(functions[0][0]):
+            return None
+        function, there = functions[0]
+        inner = there.inside(function)
+        returns = [node.value for node in walk(function) if isinstance(node, ast.Return)]
+        classes = {self._class_called(value, inner) for value in returns}
+        return classes.pop() if len(classes) == 1 else None
+
+    @cached_property
+    def _methods(self) -> dict[str, list[tuple[ast.AST, Scope]]]:
+        return methods(self, range(len(self.cells)))
 
     def _class_called(self, value: ast.AST | Import, scope: Scope) -> ast.ClassDef | None:
         """The class of the notebook or of the package that `value` makes an instance of."""
