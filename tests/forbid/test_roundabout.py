@@ -162,6 +162,16 @@ WAYS = {
         "class Fast(Kernel):\n    def go(a): return a @ a",
         "def f(a): return Kernel.every[0].go(a)",
     ),
+    "a pool's map": (
+        "loops",
+        "from concurrent.futures import ThreadPoolExecutor",
+        "def f(x):\n    with ThreadPoolExecutor() as pool: return pool.map(abs, x)",
+    ),
+    "groups": (
+        "loops",
+        "from itertools import groupby",
+        "def f(x): return list(groupby(x, key=abs))",
+    ),
     "accumulate": ("sum", "def f(a): return np.add.accumulate(a)[-1]"),
     "a weighted histogram": ("sum", "def f(a): return np.histogram(a * 0, 1, weights=a)[0]"),
     "statistics": ("sum", "import statistics", "def f(a): return statistics.fmean(a) * len(a)"),

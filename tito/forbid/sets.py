@@ -141,7 +141,7 @@ SETS: dict[str, ForbidSet] = {
         functions={
             "builtins": _names("map filter sum"),
             "functools": _names("reduce"),
-            "itertools": _names("accumulate starmap"),
+            "itertools": _names("accumulate starmap takewhile dropwhile filterfalse groupby"),
             "numpy": _names(
                 "vectorize apply_along_axis apply_over_axes frompyfunc fromiter nditer ndindex"
                 " ndenumerate"
@@ -152,6 +152,7 @@ SETS: dict[str, ForbidSet] = {
                 " conv2d_loops"
             ),
         },
+        methods=_names("map starmap imap"),  # of a pool of threads
         statements=_names("For AsyncFor While ListComp SetComp DictComp GeneratorExp"),
     ),
     "gemm": ForbidSet(
