@@ -719,8 +719,8 @@ points(
         draw_matrix,
         writes="out",
         points=2,
-        full=1.35,
-        half=1.1,
+        full=1.1,
+        half=1.05,
         hint="strips of all 4096 rows are walked like the whole: cut the rows of a into blocks, too",
     )
 )
