@@ -38,9 +38,7 @@ results = {}
 """
 
 
-def exercises():
-    for folder in sorted((ROOT / "modules").iterdir()):
-        yield folder.name
+MODULES = sorted(folder.name for folder in (ROOT / "modules").iterdir())
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +46,7 @@ def package():
     return read_package(ROOT / "tinykernels")
 
 
-@pytest.mark.parametrize("module", list(exercises()))
+@pytest.mark.parametrize("module", MODULES)
 def test_a_reference_beside_a_bench_is_honest(module, package):
     master = load(Course(ROOT).resolve(module).source)
     sources, given = {}, set()

@@ -69,7 +69,7 @@ _LIKE_MODULES = _names("array copy random select trace types")
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 # Decorators under whose function's own name it is called.
-_COMPILING = _names("njit jit vectorize guvectorize kernel staticmethod classmethod property")
+_COMPILING = _names("njit jit vectorize guvectorize kernel")
 
 # Calls that make a constant, at the top of a cell and in decorators.
 _MAKERS = _names(
@@ -219,7 +219,7 @@ def _announced(statements: list[_Statement]) -> set[int]:
         if path and path.split(".")[0] not in ("numba", "llvmlite"):
             return False  # functools.wraps, contextlib.contextmanager
         last = getattr(made, "attr", path.split(".")[-1] or root)
-        return root not in own and last not in _COMPILING
+        return root not in own and last not in _COMPILING | _DECORATORS
 
     return {
         id(part)
@@ -523,9 +523,9 @@ class _Gate:
                 return False
         root = _root(decorator)
         trusted = ("numba", "tinykernels", "functools", "dataclasses")
-        origin = self._origin(decorator).split(".")[0]
-        known = root in _DECORATORS or root in self._makers or origin in trusted
-        return known or self._origin(decorator) in _FUNCTIONS
+        origin = self._origin(decorator)
+        known = origin.split(".")[0] in trusted or origin in _FUNCTIONS
+        return known or root in _DECORATORS or root in self._makers
 
 
 def _are_options(node: ast.stmt) -> bool:

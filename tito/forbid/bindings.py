@@ -340,6 +340,19 @@ def declared_global(node: ast.AST) -> set[str]:
     return _declared(node, ast.Global) if isinstance(node, (*FUNCTIONS, ast.ClassDef)) else set()
 
 
+def parameter_of(value: ast.AST, call: ast.Call, function: ast.AST, skip: int = 0) -> str | None:
+    """The parameter that an argument becomes; the first `skip` are not given by the call."""
+    keywords = [keyword.arg for keyword in call.keywords if keyword.value is value]
+    if keywords:
+        return keywords[0]
+    arguments = function.args
+    parameters = [*arguments.posonlyargs, *arguments.args][skip:]
+    place = next(i for i, part in enumerate(call.args) if part is value)
+    if place < len(parameters):
+        return parameters[place].arg
+    return arguments.vararg.arg if arguments.vararg else None
+
+
 def argument_names(arguments: ast.arguments) -> list[str]:
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
     every += [a for a in (arguments.vararg, arguments.kwarg) if a is not None]

@@ -360,15 +360,19 @@ class Names:
                 return self.text(bound[0], scope, depth + 1)
         return None
 
+    def bound(self, name: str, scope: Scope) -> list[tuple[ast.AST | Import, Scope]]:
+        """What a name is bound to, each with the scope that it stands in."""
+        if name not in scope.local:
+            return [(node, Scope(cell, cell, {})) for cell, node in self.alive(name, scope.at)]
+        nodes = scope.local[name]
+        return [(n.value, n.scope) if isinstance(n, Outer) else (n, scope) for n in nodes]
+
     def functions(self, name: str, scope: Scope) -> list[tuple[ast.AST, Scope]]:
         """The notebook's functions, lambdas and classes that a name may stand for, with scopes.
 
         Of get, put = make() these are the functions inside `make`.
         """
-        if name in scope.local:
-            bound = [(node, scope) for node in scope.local[name]]
-        else:
-            bound = [(node, Scope(cell, cell, {})) for cell, node in self.alive(name, scope.at)]
+        bound = self.bound(name, scope)
         found = [(n, s) for n, s in bound if isinstance(n, (*FUNCTIONS, ast.Lambda, ast.ClassDef))]
         for node, there in bound:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):

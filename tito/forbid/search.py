@@ -417,9 +417,10 @@ class _Search:
             if told and MATRIX_MAKERS & self._names.paths(node.value, scope):
                 self._report(node, scope, via, lambda s: bool(s.operators))
         elif isinstance(node, ast.Call):
+            by_place = called(node) in ORDERED
             given = [k.value for k in node.keywords if k.arg == "order"]
-            given += node.args if called(node) in ORDERED else []
-            orders = ("F", "A", "K") if called(node) in ORDERED else ("F",)
+            given += node.args if by_place else []
+            orders = ("F", "A", "K") if by_place else ("F",)
             if any(self._names.text(part, scope) in orders for part in given):
                 self._report(node, scope, via, lambda s: s.by_order)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from .bindings import COMPREHENSIONS, FUNCTIONS, argument_names, given_to
-from .names import Names, Outer, Scope, methods
+from .bindings import COMPREHENSIONS, FUNCTIONS, argument_names, given_to, parameter_of
+from .names import Names, Scope, methods
 from .trees import children, walk
 from .unknown import TRANSPARENT
 
@@ -18,7 +18,7 @@ _PUTTING = {
 }
 _PUTTING_PATHS = ("builtins.setattr", "operator.setitem", "operator.iadd", "heapq.", "bisect.")
 _PUTTING_PATHS += ("numpy.put", "numpy.copyto", "numpy.place")
-_DEEPEST = 4  # functions that hand it on to each other
+_DEEPEST = 4  # names behind names
 
 
 class Stored:
@@ -78,19 +78,19 @@ class Stored:
             skip, functions = 1, self._methods.get(call.func.attr, [])
         for function, there in functions:
             for value in given_to(call) if isinstance(function, FUNCTIONS) else ():
-                name = _parameter(value, call, function, skip)
-                if name and self._stores(function, name, there, _DEEPEST):
+                name = parameter_of(value, call, function, skip)
+                if name and self._stores(function, name, there):
                     yield value
 
-    def _stores(self, function: ast.AST, name: str, scope: Scope, depth: int) -> bool:
+    def _stores(self, function: ast.AST, name: str, scope: Scope) -> bool:
         """Whether a function stores what a parameter of it is."""
         key = id(function), name
         if key not in self._storing:
             self._storing[key] = False  # who comes back here on the way knows nothing new
-            self._storing[key] = depth > 0 and self._finds_stored(function, name, scope, depth)
+            self._storing[key] = self._finds_stored(function, name, scope)
         return self._storing[key]
 
-    def _finds_stored(self, function: ast.AST, name: str, scope: Scope, depth: int) -> bool:
+    def _finds_stored(self, function: ast.AST, name: str, scope: Scope) -> bool:
         outside = {
             n
             for node in walk(function)
@@ -128,7 +128,7 @@ class Stored:
     def _stores_any(self, function: ast.AST, cell: int) -> bool:
         """Whether a decorator stores a parameter of its own, or of a function inside it."""
         return any(
-            self._stores(part, argument.arg, Scope(cell, cell, {}), _DEEPEST)
+            self._stores(part, argument.arg, Scope(cell, cell, {}))
             for part in walk(function)
             if isinstance(part, FUNCTIONS)
             for argument in part.args.args
@@ -173,14 +173,7 @@ class Stored:
         return any(isinstance(f, FUNCTIONS) and _returns_a_parameter(f) for _, f in functions)
 
     def _behind(self, name: str, scope: Scope, depth: int) -> Iterator[tuple[ast.AST, Scope]]:
-        if name in scope.local:
-            bound = [(scope, node) for node in scope.local[name]]
-        else:
-            alive = self._names.alive(name, scope.at)
-            bound = [(Scope(cell, cell, {}), node) for cell, node in alive]
-        for there, node in bound:
-            if isinstance(node, Outer):
-                there, node = node.scope, node.value
+        for node, there in self._names.bound(name, scope):
             if isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Lambda)):
                 yield node, there
             elif isinstance(node, ast.Call):  # partial(np.dot), njit(f): no result
@@ -228,16 +221,3 @@ def _returns_a_parameter(function: ast.AST) -> bool:
             return True
         stack += [] if isinstance(node, ast.Call) else children(node)
     return False
-
-
-def _parameter(value: ast.AST, call: ast.Call, function: ast.AST, skip: int) -> str | None:
-    """The parameter that an argument becomes; `skip` of them are not given by the call."""
-    keywords = [keyword.arg for keyword in call.keywords if keyword.value is value]
-    if keywords:
-        return keywords[0]
-    arguments = function.args
-    parameters = [*arguments.posonlyargs, *arguments.args][skip:]
-    place = next(i for i, part in enumerate(call.args) if part is value)
-    if place < len(parameters):
-        return parameters[place].arg
-    return arguments.vararg.arg if arguments.vararg else None

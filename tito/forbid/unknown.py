@@ -14,11 +14,12 @@ from .bindings import (
     FUNCTIONS,
     PARAMETER,
     FromInside,
-    Import,
     argument_names,
     bindings,
+    given_to,
+    parameter_of,
 )
-from .names import Names, Outer, Scope, methods
+from .names import Names, Scope, methods
 from .texts import called, constant_text
 from .trees import walk
 
@@ -92,7 +93,7 @@ class Unknown:
         if called(call) in _CALLING_METHODS or not _CALLING.isdisjoint(paths):
             called_parts += call.args[:1]
         elif isinstance(call.func, ast.Name) and not paths:
-            for function, _ in self._bound(call.func.id, scope):
+            for function, _ in self._names.bound(call.func.id, scope):
                 called_parts += _called_by(function, call)
         if any(self._is_any(part, scope) for part in called_parts):
             self._note(call)
@@ -119,7 +120,7 @@ class Unknown:
             return self._is_any(part, scope, seen)
 
         if isinstance(node, ast.Name):
-            bound = self._bound(node.id, scope)
+            bound = self._names.bound(node.id, scope)
             return any(self._is_any(value, inner, seen) for value, inner in bound)
         if isinstance(node, ast.Attribute):
             if self._names.paths(node, scope):
@@ -153,19 +154,6 @@ class Unknown:
         for index in self._theirs:
             yield from walk(ast.Module(self._names.cells[index].body, []))
 
-    def _bound(self, name: str, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
-        """What a name is bound to, each with the scope that it stands in."""
-        if name in scope.local:
-            for node in scope.local[name]:
-                if isinstance(node, Outer):
-                    yield node.value, node.scope
-                elif not isinstance(node, Import):
-                    yield node, scope
-            return
-        for cell, node in self._names.alive(name, scope.at):
-            if not isinstance(node, Import):
-                yield node, Scope(cell, cell, {})
-
     def _returns_any(self, call: ast.Call, scope: Scope, seen: set) -> bool:
         paths = self._names.paths(call.func, scope)
         if paths:
@@ -174,7 +162,8 @@ class Unknown:
             return call.func.attr in _TAKING_METHODS or self._method_returns_any(call, scope, seen)
         if not isinstance(call.func, ast.Name):
             return self._is_any(call.func, scope, seen)
-        functions = [*self._bound(call.func.id, scope), *self._names.functions(call.func.id, scope)]
+        name = call.func.id
+        functions = [*self._names.bound(name, scope), *self._names.functions(name, scope)]
         return any(self._function_returns_any(f, inner, seen) for f, inner in functions)
 
     def _method_returns_any(self, call: ast.Call, scope: Scope, seen: set) -> bool:
@@ -241,14 +230,9 @@ def _called_by(function: ast.AST, call: ast.Call) -> list[ast.expr]:
     """The arguments of a call that the function of the student's calls in its turn."""
     if not isinstance(function, (*FUNCTIONS, ast.Lambda)):
         return []
-    names = {n.func.id for n in walk(function) if isinstance(n, ast.Call) and _is_name(n.func)}
-    plain = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
-    given = [part for name, part in zip(plain, call.args) if name in names]
-    return given + [k.value for k in call.keywords if k.arg in names]
-
-
-def _is_name(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name)
+    calls = [n.func for n in walk(function) if isinstance(n, ast.Call)]
+    names = {func.id for func in calls if isinstance(func, ast.Name)}
+    return [value for value in given_to(call) if parameter_of(value, call, function) in names]
 
 
 def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:

@@ -127,8 +127,6 @@ def later_cells_change_names(plan: Plan) -> bool:
 
 def _note_what_is_replaced(plan: Plan) -> None:
     """Only where something is forbidden; an answer above stays what it was for its own tests."""
-    if not any(exercise.forbid for exercise in plan.exercises):
-        return
     earlier: set[str] = set()
     answered: set[str] = set()
     for step in plan.steps:
@@ -200,8 +198,9 @@ def make_plan(master: Notebook, rebuilt: Rebuilt) -> Plan:
         elif cell.role in (Role.TEST, Role.MEASURE):
             plan.steps += _test(cell, position, exercise)
         plan.steps += _extras(rebuilt, position)
-    _leave_out_what_hides(plan)
-    _note_what_is_replaced(plan)
+    if any(e.forbid for e in plan.exercises):
+        _leave_out_what_hides(plan)
+        _note_what_is_replaced(plan)
     return plan
 
 
@@ -210,8 +209,6 @@ def _leave_out_what_hides(plan: Plan) -> None:
 
     Whoever tries `exec` out in a cell of their own loses nothing by that.
     """
-    if not any(exercise.forbid for exercise in plan.exercises):
-        return
     for step in plan.steps:
         found = forbid.unreadable(step.source) if _is_extra(step) else None
         if found is not None:
