@@ -10,8 +10,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .bindings import (
     COMPREHENSIONS,
     FUNCTIONS,
@@ -24,6 +22,7 @@ from .bindings import (
 )
 from .cells import Cell
 from .hiding import NOTEBOOK, NUMPY_BY_ARRAY, OWN_NAMES, OWN_TABLE_ATTRIBUTES, OWN_TABLES
+from .sets import ARRAY_NAMES
 from .trees import walk
 
 if TYPE_CHECKING:
@@ -409,7 +408,7 @@ class Names:
         """The class of the notebook of which a function or method of it returns an instance."""
         if isinstance(call.func, ast.Name):
             functions = self.functions(call.func.id, scope)
-        elif isinstance(call.func, ast.Attribute) and not hasattr(np.ndarray, call.func.attr):
+        elif isinstance(call.func, ast.Attribute) and not _may_be_an_arrays(call.func.attr):
             functions = self._methods.get(call.func.attr, [])
         else:
             functions = []
@@ -487,6 +486,11 @@ def _choices(node: ast.AST) -> list[ast.expr]:
     if isinstance(node, ast.Dict):
         return node.values
     return [node.value] if isinstance(node, (ast.NamedExpr, ast.Starred)) else []
+
+
+def _may_be_an_arrays(method: str) -> bool:
+    """Whether arrays have a method of this name, so that a call of it may be a call of theirs."""
+    return method in ARRAY_NAMES or method.startswith("__")
 
 
 def _defines(owner: ast.ClassDef, name: str) -> bool:

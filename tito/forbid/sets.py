@@ -78,6 +78,15 @@ _TRANSPOSES = _names(
 _COLUMNS = _names("stack dstack column_stack c_ as_strided")
 # Methods that may be told the order of the elements by place: "F" makes a transpose.
 ORDERED = _names("ravel flatten")
+# What every array has by name: a method of one's own that is called so may be an array's.
+ARRAY_NAMES = _names(
+    "T all any argmax argmin argpartition argsort astype base byteswap choose clip compress conj"
+    " conjugate copy ctypes cumprod cumsum data device diagonal dot dtype dump dumps fill flags"
+    " flat flatten getfield imag item itemsize mT max mean min nbytes ndim nonzero partition prod"
+    " put ravel real repeat reshape resize round searchsorted setfield setflags shape size sort"
+    " squeeze std strides sum swapaxes take to_device tobytes tofile tolist trace transpose var"
+    " view"
+)
 # Told "c" or "r", they make a matrix, of which * is a product.
 MATRIX_MAKERS = {"numpy.r_", "numpy.c_"}
 # The first number of a transform is a sum; a filter with a memory runs along.
