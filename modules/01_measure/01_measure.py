@@ -412,6 +412,8 @@ A good stopwatch differs from a bad one in four things.
 - *It keeps what the function returned.* You will want to check it: a kernel that is fast and wrong is not fast.
 - *It takes the clock as an argument.* So you can choose what is measured, and a test can hand in a clock of its own. The tests below do that: in them no real time passes, and the right answer is one exact list.
 
+Where an exercise of this course asks for an exception, it asks for one with a message: say which argument is wrong, and what it is.
+
 **Predict.** How long does it take to *read* the clock: a thousandth of a microsecond, a tenth, ten? And how short may a function be, so that the reading costs less than 1 % of it? The cell after the exercise measures both.
 """
 

@@ -159,7 +159,7 @@ Where does that factor go? The processor multiplies and adds two numbers in one 
 
 In exercise 3 you will measure how much of the time is blue. For now the loops may be slow. They must be right.
 
-**Rules that hold for all kernels of this course.** Arrays are float32 or float64, all of a call in one dtype, and so is the result. A result is a new array and inputs are never changed. Empty inputs are no special case: they give what the mathematics says, and an empty sum is 0. Wrong types raise `TypeError`, wrong sizes and values `ValueError`, before any work. Each exercise gives you a specification to compare with, `..._spec`; a kernel that calls it earns nothing.
+**Rules that hold for all kernels of this course.** Arrays are float32 or float64, all of a call in one dtype, and so is the result. A result is a new array and inputs are never changed. Empty inputs are no special case: they give what the mathematics says, and an empty sum is 0. Wrong types raise `TypeError`, wrong sizes and values `ValueError`, before any work and with a message. Each exercise gives you a specification to compare with, `..._spec`; a kernel that calls it earns nothing.
 """
 
 # %% [markdown]

@@ -185,7 +185,7 @@ print(f"Wasting memory took {100 * (columns - padded) / (columns - rows):.0f} % 
 """
 Nothing in the arithmetic explains this. The processor does not fetch numbers, it fetches *lines*, 64 bytes on most machines, keeps the ones it used lately in a small memory of its own, the *cache*, and waits when it asks for one that is not there. Everything in the table above follows from *which* lines are asked for, in *which order*. At the end of this module you will predict it with a pencil, and the fast "wasteful" array will be the least surprising line of all.
 
-**Rules that hold for all kernels of this course.** Arrays are float32 or float64 and so is the result. Inputs are never changed. Empty inputs are no special case: they give what the mathematics says. Counts (a size, a number of ways) are whole numbers, and `True` is none. Wrong types raise `TypeError`, wrong sizes and values `ValueError`, before any work. Each exercise gives you a specification to compare with, `..._spec`; a kernel that calls it earns nothing. The doors come from your own package: `tito export 02 03` puts them there.
+**Rules that hold for all kernels of this course.** Arrays are float32 or float64 and so is the result. Inputs are never changed. Empty inputs are no special case: they give what the mathematics says. Counts (a size, a number of ways) are whole numbers, and `True` is none. Wrong types raise `TypeError`, wrong sizes and values `ValueError`, before any work and with a message. Each exercise gives you a specification to compare with, `..._spec`; a kernel that calls it earns nothing. The doors come from your own package: `tito export 02 03` puts them there.
 """
 
 # %% [markdown]

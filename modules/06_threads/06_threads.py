@@ -331,7 +331,7 @@ for name, func, *args in (
 
 So there are two conditions for a gain: the function must give the lock back, and there must be a free core to go on. Nobody promises the second one, on a laptop with a browser open or on a machine that grades a class. That is why nothing in this module is graded by a clock: the tests count who did how much of the work, and let workers *meet*.
 
-**Rules that hold for all kernels of this course.** Wrong types raise `TypeError`, wrong sizes and values `ValueError`, before any work. Inputs are never changed. Empty inputs are no special case. Each exercise gives you a specification to compare with, `..._spec`; a kernel that calls it earns nothing. The doors come from 02 and 03: `tito export 02 03` puts them into your package.
+**Rules that hold for all kernels of this course.** Wrong types raise `TypeError`, wrong sizes and values `ValueError`, before any work and with a message. Inputs are never changed. Empty inputs are no special case. Each exercise gives you a specification to compare with, `..._spec`; a kernel that calls it earns nothing. The doors come from 02 and 03: `tito export 02 03` puts them into your package.
 """
 
 # %% [markdown]

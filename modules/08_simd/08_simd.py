@@ -681,7 +681,7 @@ plt.show()
 """
 *Figure: two rows of twelve boxes for one, four and eight sums. One sum fills one box in eight, four sums half of them, eight sums all.*
 
-**Rules that hold for all kernels of this course.** Inputs are never changed. Empty inputs are no special case: an empty sum is 0. Wrong types raise `TypeError`, wrong sizes `ValueError`, before any work. The kernels inside, those that Numba compiles, have no door of their own: their callers look first. Each exercise gives you a specification to compare with, `..._spec`; a kernel that calls it earns nothing, and neither does one that hands the product to NumPy.
+**Rules that hold for all kernels of this course.** Inputs are never changed. Empty inputs are no special case: an empty sum is 0. Wrong types raise `TypeError`, wrong sizes `ValueError`, before any work and with a message. The kernels inside, those that Numba compiles, have no door of their own: their callers look first. Each exercise gives you a specification to compare with, `..._spec`; a kernel that calls it earns nothing, and neither does one that hands the product to NumPy.
 """
 
 # %% [markdown]

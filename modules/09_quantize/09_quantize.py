@@ -188,7 +188,7 @@ print(f"a quarter of the bytes, and {of_bytes / of_floats:.0f} times the time")
 """
 "Integers are faster" is not a law. NumPy's product of floats is a library's, with the kernel of module 08 in it; its product of whole numbers is three plain loops. This module makes the sentence true, first by a trick, then by the right instruction.
 
-**Rules that hold for all kernels here.** Inputs are never changed. Wrong types raise `TypeError`, wrong sizes and numbers `ValueError`, before any work. NaN and infinity have no place on a grid of whole numbers: they are a `ValueError`. An empty input is no special case. Each exercise gives you a specification to compare with, `..._spec`; a kernel that calls it earns nothing.
+**Rules that hold for all kernels here.** Inputs are never changed. Wrong types raise `TypeError`, wrong sizes and numbers `ValueError`, before any work and with a message. NaN and infinity have no place on a grid of whole numbers: they are a `ValueError`. An empty input is no special case. Each exercise gives you a specification to compare with, `..._spec`; a kernel that calls it earns nothing.
 
 The next cell holds the door: what every function asks about its arguments. Read the names and the first lines; you will call them.
 """
