@@ -12,6 +12,9 @@ from tito.machine import hardware, probes, roofs
 from tito.machine.caches import Cache, size_text
 
 SIDE = 2048
+# Of the walks with and without padding. So many lines also stay in a second-level cache whose
+# owner has to give way at times, and their pages in a TLB; of 2048 rows neither is sure.
+ROWS = 512
 HOPS = 20_000
 NO_CACHES = "the sizes of this machine's caches cannot be read"
 DRAM_CYCLES, L1_CYCLES = 100, 5
@@ -50,7 +53,7 @@ def column_walk(caches: tuple[Cache, ...]) -> Lesson:
 def padding(caches: tuple[Cache, ...]) -> Lesson:
     """A stride that is a power of two against one that is a line longer."""
     line = line_of(caches)
-    column, matrix = SIDE * line, SIDE * SIDE * ITEMSIZE
+    column, matrix = ROWS * line, ROWS * SIDE * ITEMSIZE
     holding = [cache for cache in caches if 2 * column <= cache.size < matrix]
     left_out = None
     if not caches:
@@ -59,12 +62,13 @@ def padding(caches: tuple[Cache, ...]) -> Lesson:
         left_out = f"no cache here holds {size_text(2 * column)} but not {size_text(matrix)}"
     return timed(
         "power of two",
-        f"down the columns: rows {SIDE} apart / {SIDE + line // ITEMSIZE} apart",
+        f"down {ROWS} rows, column by column: rows {SIDE} / {SIDE + line // ITEMSIZE} apart",
         Band(
             2,
-            why="the module says that most of the loss vanishes by wasting memory: more than half"
-            f" of it. With one line between rows the {SIDE} lines of a column spread over all of"
-            f" {holding[0].name if holding else 'a cache'}, which holds them",
+            why=f"with one line between rows the {ROWS} lines of a column spread over all of"
+            f" {holding[0].name if holding else 'a cache'}, which holds them; without it they share"
+            " a few places and come from the next level, and a level is built only if it is at"
+            " least twice as quick as the next one",
         ),
         lambda: _two_paddings(line // ITEMSIZE),
         left_out,
@@ -163,7 +167,7 @@ def _two_walks(x: np.ndarray) -> Calls:
 
 
 def _two_paddings(extra: int) -> Calls:
-    plain, padded = _ones(SIDE, SIDE), _ones(SIDE, SIDE + extra, SIDE)
+    plain, padded = _ones(ROWS, SIDE), _ones(ROWS, SIDE + extra, SIDE)
     return lambda: probes.walk_columns(plain), lambda: probes.walk_columns(padded)
 
 
