@@ -641,7 +641,7 @@ def second_walk(band, found, gamma, beta, y):
 def layernorm_kernel(x, gamma, beta, eps, y):
     """Layer norm of each row of x, written into y; one pass for the sums, one for the result.
 
-    x, y        : (m, n) C-contiguous, of one dtype; only y is changed
+    x, y        : (m, n) C-contiguous, of one dtype; only y is changed; m or n may be 0
     gamma, beta : (n,) of that dtype
     eps         : float64
     Only single numbers of a row are float64, no loop over its elements.
@@ -738,6 +738,7 @@ def column_sums_kernel(x, parts):
 
     x     : (m, n) C-contiguous; not modified
     parts : (workers, n), its dtype; what stood in it does not count
+    allocates nothing: the private place of band w is its row of parts
     """
     m, n = x.shape
     workers = len(parts)

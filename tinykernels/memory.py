@@ -32,7 +32,7 @@ def byte_offset(index, strides):
 
     index   : whole numbers, one for each axis, not negative
     strides : bytes, one for each axis; they may be 0 or negative
-    returns an int, which may be negative
+    returns an int, which may be negative; also where the numbers are NumPy's
     raises ValueError where the two have different lengths
 
     >>> byte_offset(index=[2, 3], strides=[40, 8])

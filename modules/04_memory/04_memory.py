@@ -238,7 +238,7 @@ def byte_offset(index, strides):
 
     index   : whole numbers, one for each axis, not negative
     strides : bytes, one for each axis; they may be 0 or negative
-    returns an int, which may be negative
+    returns an int, which may be negative; also where the numbers are NumPy's
     raises ValueError where the two have different lengths
 
     >>> byte_offset(index=[2, 3], strides=[40, 8])
@@ -301,6 +301,8 @@ for name, view in (
     hint = "add up index times stride, axis by axis"
     expect_equal(byte_offset((i, j), view.strides), want, likely=causes, hint=hint, case=case)
 expect_equal(byte_offset((2, 1, 3), (48, 0, -8)), 72, hint="any number of axes: zip the two tuples")
+hint = "an int, also where the numbers are NumPy's: int(...)"
+expect_equal(byte_offset((np.int64(1), 2), (8, np.int64(4))), 16, hint=hint)
 hint = "zip(index, strides, strict=True) raises where the lengths differ"
 expect_raises(ValueError, byte_offset, (1, 2), (8,), hint=hint)
 for offsets, itemsize, what in (
@@ -972,7 +974,7 @@ Three loop nests whose results you could get from NumPy in one line each. What c
 - `sum_by_columns` reads column after column, each from top to bottom;
 - `transpose_loops` cannot have it both ways. One side is walked along the rows, and then the other is walked down the columns. The contract says: *read* along the rows, *write* down the columns.
 
-Sums are added up in float64, `float(a[i, j])`, and rounded once at the end. Library sums, products and transposes (`.sum()`, `np.sum`, `@`, `np.dot`, `.T`, `np.transpose` and their kin) are off limits.
+Sums are added up in float64, `float(a[i, j])`, and rounded once at the end. Library sums, products and transposes (`.sum()`, `np.sum`, `math.fsum`, `@`, `np.dot`, `.T`, `np.transpose` and their kin) are off limits.
 
 The last test cells hand in arrays that write down the address of each access, like your `TracedArray`. They belong to the tests, so they count whether or not exercise 2 is done. The visible cell looks at the two sums; **the order of `transpose_loops` is checked after hand-in only**, so look at it yourself: hand in a `TracedArray`, and another one as `out`, and print what they report.
 

@@ -1687,6 +1687,16 @@ def check_counts(got, x, bins, likely=None):
     )
 
 
+def check_many_bins(parallel_histogram, workers):
+    """Adding up takes its time where bins are many: workers that do it meet, and lose counts."""
+    x, bins = np.arange(64) % 7, 2**19
+    hint = "add the private counts up after run_threads: workers that add to one total lose some"
+    for _ in range(4):
+        total = int(parallel_histogram(x, bins, workers).sum())
+        case = f"sum of all counts, x (64,), {bins=}, num_workers={workers}"
+        expect_equal(total, 64, case=case, hint=hint)
+
+
 # %% nbgrader={"grade": false, "grade_id": "parallel_histogram", "locked": false, "schema_version": 3, "solution": true, "task": false}
 #| export
 #| forbid: spec
@@ -1740,6 +1750,7 @@ got = parallel_histogram(np.arange(12) % 2, 2, 2, kernel=recorded)
 expect_equal((got, sizes)[1], [6, 6], case="sizes of the kernel's parts", hint=hint)
 for x, bins in ((np.full(12, 3), 5), (np.arange(12) % 2, 2)):
     check_counts(parallel_histogram(x, bins, 2, kernel=CarefulKernel(2)), x, bins)
+check_many_bins(parallel_histogram, 4)
 for labels in ([0, 4], [-1, 2]):
     expect_raises(
         ValueError, parallel_histogram, np.array(labels), 4, hint="begin with check_labels"
@@ -1771,6 +1782,7 @@ for parties, n in ((3, 33), (4, 40)):
     got = parallel_histogram(x, 3, parties, kernel=CarefulKernel(parties))
     hint = "every worker needs counts of its own, and all of them are added up at the end"
     expect_equal(got, want, hint=hint)
+check_many_bins(parallel_histogram, 6)
 x = integers(0, 6, 40)
 want = histogram_spec(x, 6)
 for view in (x[::-1], np.repeat(x, 2)[::2]):

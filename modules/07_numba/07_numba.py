@@ -136,6 +136,14 @@ def python_and_compiled(kernel):
     yield f"{kernel.__name__} compiled", kernel
 
 
+def check_number(how, result):
+    """A failed check where a function did not return a number."""
+    if not isinstance(result, (int, float, np.number)):
+        raise CheckFailed(
+            f"{how}: returned {result!r}, which is no number\n  try       return the result"
+        )
+
+
 BLUE, ORANGE, GREEN, RED = "#56B4E9", "#E69F00", "#009E73", "#D55E00"
 
 
@@ -721,8 +729,13 @@ for how, run in python_and_compiled(axpy_range):
         wanted = axpy_spec(y, x, alpha, start, stop)
         whole = axpy_spec(y, x, alpha, 0, n)
         shifted = axpy_spec(y, np.roll(x, start), alpha, start, stop)
+        same, bare = y.copy(), y.copy()
+        bare[start:stop] = 0
+        bare = axpy_spec(bare, x, alpha, start, stop)
         got = expect_written(run, y, x, alpha, start, stop, place=0)
         causes = {
+            "y was not changed: the loop writes into a copy, or into nothing": lambda: same,
+            "the piece was replaced: += and not =": lambda: bare,
             "the whole of y was changed, not only the piece": lambda: whole,
             "x is read from its beginning: slice it like y": lambda: shifted,
         }
@@ -1043,23 +1056,36 @@ for how, run in as_python(tile_4x4):
         wanted = tile_spec(a, b, c, i, p0, p1, j0, j1)
         short = tile_spec(a, b, c, i, p0, p1 - (p1 - p0) % 4, j0, j1)
         from_zero = tile_spec(a, b, c, i, 0, p1 - p0, j0, j1)
-        end, cleared = p1 - (p1 - p0) % 4, c.copy()
-        cleared[i : i + 4, j0:j1] *= end == p0
-        assigned = tile_spec(a, b, cleared, i, max(end - 4, p0), p1, j0, j1)
+        end, cleared, kept = p1 - (p1 - p0) % 4, c.copy(), c.copy()
+        cleared[i : i + 4, j0:j1] = 0
+        kept[i : i + 4, j0:j1] *= end == p0
+        assigned = tile_spec(a, b, kept, i, max(end - 4, p0), p1, j0, j1)
+        emptied = tile_spec(a, b, cleared, i, p0, p1, j0, j1)
+        early = tile_spec(a, b, c, i, end, p1, j0, j1)
+        early = tile_spec(a, b, early, i, 0, -(-end // 4) * 4, j0, j1)
+        again = tile_spec(a, b, short, i, p0, p1, j0, j1)
+        one_row = short.copy()
+        one_row[i] = wanted[i]
         got = expect_written(run, a, b, c, i, p0, p1, j0, j1, place=2)
         causes = {
             f"what is left after the steps of 4 is missing: p = {p1 - (p1 - p0) % 4} to {p1 - 1}": (
                 lambda: short
             ),
+            "what is left after the steps of 4 was added to the first row alone": lambda: one_row,
             "p counts from 0, not from p0": lambda: from_zero,
+            "the steps of 4 begin at p0, not at 0": lambda: early,
             "what is left after the steps of 4 was added twice": lambda: 2 * wanted - short,
+            "what is left begins where the steps of 4 end, not at p0": lambda: again,
+            "c was cleared: the tile adds to what is there": lambda: emptied,
             "each step of 4 replaced what was there: += and not =": lambda: assigned,
-            "c was cleared: the tile adds to what is there": lambda: wanted - ramp(6, 7, seed=2),
         }
         bad = [r for r in range(6) if got.shape == wanted.shape and np.any(got[r] != wanted[r])]
         hint = "each row of c collects four products; the rest of c stays as it was"
         if bad:
             hint = f"look at row {bad[0]} of c, which is i + {bad[0] - i}, and at its four factors"
+            outside = [*range(j0), *range(j1, got.shape[1])]
+            if np.any(got[:, outside] != wanted[:, outside]):
+                hint = f"columns outside of j0:j1 changed: the tile has {j1 - j0} columns"
         case = f"{how}, i={i}, p0={p0}, p1={p1}, j0={j0}, j1={j1}"
         expect_close(got, wanted, inner=10, scale=160, likely=causes, hint=hint, case=case)
 
@@ -1276,6 +1302,11 @@ def exp_spec(x):
     return [math.exp(float(v)) if float(v) < 700 else inf for v in x]
 
 
+def below(value):
+    """What floor gives where HALF was not added."""
+    return math.floor(value - 0.5)
+
+
 def exp_of(x, pieces=(0.693359375, -2.1219444e-4), whole=math.floor, factor=1.0):
     """exp as above, right or wrong."""
     n = np.float32(whole(float(x) * 1.4426950408889634 + 0.5))
@@ -1347,17 +1378,21 @@ for how, run in python_and_compiled(exp_poly):
     for value in (0.0, 1.0, -1.0, 0.3, -0.4, 10.5, -20.25, 80.0, -87.0, 88.0):
         x = np.float32(value)
         wanted = math.exp(value)
-        got = float(run(x))
+        returned = run(x)
+        check_number(how, returned)
+        got = float(returned)
         error = abs(got / wanted - 1)
         if not error <= 3e-7:
             causes = {
+                "HALF is missing: n is the whole number nearest to x / ln 2": exp_of(x, whole=below),
                 "ln 2 in one piece: its error grows with |x|": exp_of(x, [0.69314718]),
                 "int() cuts towards 0: floor is another thing for negative x": exp_of(x, whole=int),
                 "r is not subtracted, or with the wrong sign": exp_of(x, factor=-1.0),
                 "2**n is missing": exp_of(x) / 2.0 ** math.floor(value * 1.442695 + 0.5),
             }
-            near = [c for c, w in causes.items() if got and abs(got / w - 1) < 1e-6]
-            likely = f"\n  likely    {near[0]}" if near else ""
+            away = {cause: abs(got / w - 1) for cause, w in causes.items()}
+            nearest = min(away, key=away.get)
+            likely = f"\n  likely    {nearest}" if away[nearest] < 1e-6 else ""
             raise CheckFailed(
                 f"{how}, x={value}: a relative error of {error:.2g}, at most 3e-7 is allowed\n"
                 f"  got       {got!r}\n  expected  {wanted!r}{likely}\n"
@@ -1366,11 +1401,13 @@ for how, run in python_and_compiled(exp_poly):
 low, high, none = (np.float32(v) for v in (-inf, inf, nan))
 for how, run in python_and_compiled(exp_poly):
     for x, wanted, hint in (
-        (low, 0.0, "exp(-inf) is 0: clamp to LOWEST first"),
-        (high, inf, "exp(inf) is inf: clamp to HIGHEST first"),
+        (low, 0.0, "exp(-inf) is 0: clamp to LOWEST first, and take power_of_two(n)"),
+        (high, inf, "exp(inf) is inf: clamp to HIGHEST first, and take power_of_two(n)"),
         (none, nan, "NaN stays NaN: max(x, LOWEST) keeps it, max(LOWEST, x) loses it"),
     ):
-        got = float(run(x))
+        returned = run(x)
+        check_number(how, returned)
+        got = float(returned)
         expect_equal((run, got)[1], wanted, hint=hint, case=f"{how}, x={x}")
 x = np.linspace(-87, 88, 40, dtype=np.float32)
 got = expect_unchanged(exp_fused, x)
@@ -1667,21 +1704,26 @@ def softmax_prange(x, out=None):
 for how, run in as_python(row_maximum):
 
     def maximum_of(row):
-        return float(run(row, np.zeros(64, np.float32)))
+        return run(row, np.zeros(64, np.float32))
 
     maximum_of.__name__ = "row_maximum"
+    maximum = maximum_of  # messages have its own name, not that in this cell
     for n, place in ((5, 2), (64, 0), (64, 63), (130, 100), (130, 129), (70, 66)):
         row = ramp(n) - 10
         row[place] = -0.5
-        got = expect_unchanged(maximum_of, row)
+        returned = expect_unchanged(maximum, row)
+        check_number(how, returned)
+        got = float(returned)
         likely = {"0 is larger than all of them: the lanes start at -inf": lambda: 0.0}
         hint = "all pieces of 64, all lanes, and the elements behind the last piece"
         case = f"{how}, n={n}, the largest at {place}"
         expect_equal((run, got)[1], -0.5, likely=likely, hint=hint, case=case)
-    for place in (3, 70, 133):
+    for place, largest in ((3, 0), (70, 6), (133, 69), (3, 67)):
         row = np.full(135, -0.5, np.float32)
-        row[[max(place - 64, 0), place]] = 2, nan
-        got = expect_unchanged(maximum_of, row)
+        row[[largest, place]] = 2, nan
+        returned = expect_unchanged(maximum, row)
+        check_number(how, returned)
+        got = float(returned)
         hint = (
             "NaN is passed over: max(lanes[q], piece[q]) keeps the lane, the other order loses it"
         )
@@ -2026,7 +2068,7 @@ def layernorm_two_pass(x, gamma, beta):
 def layernorm_kernel(x, gamma, beta, eps, y):
     """Layer norm of each row of x, written into y; one pass for the sums, one for the result.
 
-    x, y        : (m, n) C-contiguous, of one dtype; only y is changed
+    x, y        : (m, n) C-contiguous, of one dtype; only y is changed; m or n may be 0
     gamma, beta : (n,) of that dtype
     eps         : float64
     Only single numbers of a row are float64, no loop over its elements.
@@ -2110,6 +2152,7 @@ for how, run in as_python(layernorm_kernel):
         ((2, 1), 0, 1e-5),
         ((2, 21), 1e4, 1e-5),
         ((2, 21), 1e6, 1e-5),
+        ((35, 3), 0, 1e-5),
     ):
         x = ramp(*shape) + np.float32(offset)
         gamma, beta = ramp(shape[1], seed=2), ramp(shape[1], seed=3)
@@ -2156,8 +2199,8 @@ packed = partial(filter, lambda loop: loop.multiplies and not loop.doubles)
 missing = None
 if not any(not loop.stores for loop in packed(inner_loops(asm))):
     missing = (
-        "no loop in the assembly adds up the sums in packed float32: a sum that begins as the bare "
-        "0.0 is a float64. It begins as x.dtype.type(0)"
+        "no loop in the assembly adds up both sums in packed float32. A sum that begins as the bare "
+        "0.0 is a float64, it begins as x.dtype.type(0); and it is a loop, no d.sum()"
     )
 elif not any(loop.stores for loop in packed(inner_loops(asm))):
     missing = (
@@ -2212,7 +2255,7 @@ expect_close(layernorm_fused(x, gamma, beta), wanted, inner=4, hint=hint)
 
 
 # %% nbgrader={"grade": true, "grade_id": "layernorm_fused-speed", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["raises-exception"]
-x, gamma, beta = ramp(2, 7), ramp(7, seed=2), ramp(7, seed=3)
+x, gamma, beta = ramp(35, 7), ramp(7, seed=2), ramp(7, seed=3)
 wanted = layernorm_spec(x, gamma, beta)
 got = expect_written(layernorm_kernel.py_func, x, gamma, beta, 1e-5, np.zeros_like(x), place=4)
 expect_close(got, wanted, inner=7, scale=10, hint="right values first")
@@ -2234,7 +2277,8 @@ points(
         points=2,
         full=1.7,
         half=1.3,
-        hint="one pass for both sums, and no float64 in it: constants have the dtype of x",
+        hint="one pass for both sums, and no float64 in it: constants have the dtype of x; one "
+        "second_walk for a band of rows, not for each row",
     )
 )
 
@@ -2346,6 +2390,7 @@ def column_sums_kernel(x, parts):
 
     x     : (m, n) C-contiguous; not modified
     parts : (workers, n), its dtype; what stood in it does not count
+    allocates nothing: the private place of band w is its row of parts
     """
     # Hint: prange over the bands; in a band clear its row of parts, then add row by row. About 9
     #   lines.
@@ -2426,7 +2471,10 @@ for how, run in as_python(column_sums_kernel):
 a, b, x = ramp(4, 3), ramp(3, 5, seed=1), np.round(ramp(11, 2))
 scale = matmul_scale(a, b)
 wanted, sums = matmul_spec(a, b), column_bands(x, 4)
-hint = "first make the test above pass, which runs the kernels as plain Python"
+hint = (
+    "right as plain Python in the test above, and not by several threads? Then turns of prange write "
+    "to one place: the outermost loop is the one over prange"
+)
 for how, run in python_and_compiled(matmul_prange_kernel):
     got = expect_written(run, a, b, np.full((4, 5), 7, np.float32), place=2)
     expect_close(got, wanted, inner=3, scale=scale, hint=hint, case=how)

@@ -91,3 +91,29 @@ def test_a_cell_of_the_course_may_make_functions_out_of_texts(history):
         history(makes.format(directive), own, test)
         with pytest.raises(CheckFailed, match=r"exec\(text\)"):
             expect_close(1.0, 1.0)
+
+
+def test_of_a_cell_that_ran_again_and_again_the_last_run_is_read(history, monkeypatch):
+    given, test = "a = np.eye(2)", "expect_close(product(a, a), a)"
+    attempts = [f"#| forbid: blas\ndef product(a, b):\n    return {n}\n" for n in range(3)]
+    history(given, attempts[0], test, attempts[1], given, test, attempts[2], test, test)
+    read = []
+    monkeypatch.setattr(forbidden, "_search", lambda cells, running, names: read.append(cells))
+    forbidden.refuse_forbidden(["product"])
+    assert read == [
+        {
+            "cell [2]": attempts[0],
+            "cell [4]": attempts[1],
+            "cell [5]": given,
+            "cell [7]": attempts[2],
+        }
+    ]
+
+
+def test_a_cell_that_ran_again_answers_again(history):
+    good, bad = (f"#| forbid: blas\ndef product(a, b):\n    return {r}\n" for r in ("0", "a @ b"))
+    history(good, bad, good, "expect_close(a, a)")
+    forbidden.refuse_forbidden(["product"])
+    history(bad, good, bad, "expect_close(a, a)")
+    with pytest.raises(CheckFailed, match=r"cell \[3\], line 3: a @ b"):
+        forbidden.refuse_forbidden(["product"])

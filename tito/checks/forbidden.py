@@ -7,6 +7,7 @@ IPython keeps the source of every cell it ran. The exercise's cell there carries
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +51,14 @@ def _directives(source: str) -> set[str]:
 
 
 def _history(shell: Any) -> tuple[dict[str, str], str]:
-    """(cells that ran before this one, as typed, by the number Jupyter shows; this one)."""
+    """(cells that ran before this one, as typed, by the number Jupyter shows; this one).
+
+    Of a cell that ran more than once only the last time: a test cell is run after each attempt,
+    and what an earlier run of the same text bound is bound anew.
+    """
     *before, running = shell.history_manager.input_hist_raw
-    return {f"cell [{i}]": source for i, source in enumerate(before) if source.strip()}, running
+    last = {source: i for i, source in enumerate(before) if source.strip() and source != running}
+    return {f"cell [{i}]": source for source, i in sorted(last.items(), key=itemgetter(1))}, running
 
 
 def _search(cells: dict[str, str], running: str, names: frozenset[str]) -> list:

@@ -119,6 +119,7 @@ class Names:
         self._handing = _cells_by_name(cell.handed for cell in cells)
         self._known: dict[tuple, _Paths] = {}
         self._round: set[tuple] = set()
+        self._made: dict[ast.AST, list[tuple[ast.AST, Scope]]] = {}
 
     def give_up(self) -> None:
         """A question went too deep and was not answered."""
@@ -377,10 +378,16 @@ class Names:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 makers = self.alive(node.func.id, there.at)
                 for cell, maker in makers if node.func.id not in there.local else ():
-                    inside = Scope(cell, cell, {}).inside(maker) if is_function(maker) else None
-                    parts = ast.walk(maker) if inside else ()
-                    found += [(p, inside) for p in parts if is_function(p) and p is not maker]
+                    found += self._made_by(maker, cell) if is_function(maker) else []
         return found
+
+    def _made_by(self, maker: ast.AST, cell: int) -> list[tuple[ast.AST, Scope]]:
+        """The functions inside a global function; many names may hold one of them."""
+        if maker not in self._made:
+            inside = Scope(cell, cell, {}).inside(maker)
+            parts = [part for part in walk(maker) if is_function(part) and part is not maker]
+            self._made[maker] = [(part, inside) for part in parts]
+        return self._made[maker]
 
     def is_own_instance(self, base: ast.AST, name: str, scope: Scope) -> bool:
         """Whether `base` is an object of a class of the notebook that itself defines `name`."""

@@ -70,16 +70,18 @@ def test_padding_on_paper_needs_a_cache_with_sets(monkeypatch):
 def test_what_is_timed_gives_a_ratio(lesson, monkeypatch):
     """At sizes at which it says nothing; the real ones are run by `-m slow`."""
     monkeypatch.setattr(memory, "SIDE", 64)
+    monkeypatch.setattr(memory, "ROWS", 32)
     monkeypatch.setattr(memory, "HOPS", 100)
     lesson = lesson()
     if lesson.left_out:  # the smaller matrix fits into a cache
-        lesson = memory.padding((Cache(2, "unified", 2**13, 64),))
+        lesson = memory.padding((Cache(2, "unified", 2**12, 64),))
     assert 0.01 < lesson.prepare()() < 100
 
 
 @compiled
 def test_both_sides_of_a_ratio_do_the_same_work(monkeypatch):
     monkeypatch.setattr(memory, "SIDE", 32)
+    monkeypatch.setattr(memory, "ROWS", 32)
     for pair in (memory._two_walks(memory._ones(32, 32)), memory._two_paddings(16)):
         assert [call() for call in pair] == [32 * 32, 32 * 32]
 

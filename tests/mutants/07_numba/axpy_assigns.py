@@ -2,7 +2,7 @@
 
 EXERCISE = "axpy_range"
 FAILS_IN = "axpy_range-test"
-PHRASE = "both slices are [start:stop]"
+PHRASE = "the piece was replaced"
 SOURCE = """\
 @kernel
 def axpy_range(y, x, alpha, start, stop):

@@ -2,7 +2,7 @@
 
 EXERCISE = "tile_4x4"
 FAILS_IN = "tile_4x4-test"
-PHRASE = "look at row"
+PHRASE = "c was cleared"
 SOURCE = """\
 @kernel
 def tile_4x4(a, b, c, i, p0, p1, j0, j1):
