@@ -574,7 +574,16 @@ want[0, 1] = 5.0
 expect_equal(t[0, 1], np.float64(5.0), hint="what was written is read again")
 expect_equal(t.array, want, hint="writes reach the array: self.array[index] = value")
 line = TracedArray(ramp(5))
-expect_equal(line[-2], ramp(5)[3], hint="t[i] hands in a number, not a tuple; touch may be None")
+try:
+    got = line[-2]
+except (TypeError, IndexError) as error:
+    raise CheckFailed(
+        f"TracedArray  t[-2] of a vector of 5 raised {type(error).__name__}: {error}\n"
+        "  try       t[i] hands in a number, and no tuple: make it (i,); a negative one counts from "
+        "the end"
+    ) from None
+expect_equal((line, got)[1], ramp(5)[3], hint="t[i] hands in a number; touch may be None")
+seen.clear()
 for index in ((3, 0), (0, 4), (-4, 0), (0, -5)):
     hint = "an index out of range is an IndexError: -n <= i < n"
     expect_raises(IndexError, read, t, *index, hint=hint)
@@ -583,6 +592,11 @@ for index in ((slice(0, 2), 0), (0, slice(None)), (9, slice(0, 2)), (1,), (0.0, 
     hint = "one whole number for each axis, or TypeError: a slice has no single address"
     expect_raises(TypeError, read, t, *index, hint=hint)
     expect_raises(TypeError, write, t, 1.0, *index, hint=hint)
+if seen:
+    raise CheckFailed(
+        f"TracedArray  an index that is refused was told to touch, at address {seen[0][0]}\n"
+        "  try       look at every index first: -n <= i < n, and then touch"
+    )
 
 # %% nbgrader={"grade": true, "grade_id": "traced_array-hidden", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false} tags=["hidden-tests", "raises-exception"]
 # 2 points, checked after hand-in

@@ -2,7 +2,7 @@
 
 EXERCISE = "parallel_matmul"
 FAILS_IN = "parallel_matmul-test"
-PHRASE = "for every band of rows"
+PHRASE = "of out were not written"
 SOURCE = """\
 def parallel_matmul(a, b, num_workers=4, out=None, kernel=np.matmul):
     m, _, n = check_matmul(a, b)

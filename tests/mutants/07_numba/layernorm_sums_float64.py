@@ -2,7 +2,7 @@
 
 EXERCISE = "layernorm_fused"
 FAILS_IN = "layernorm_fused-compiled"
-PHRASE = "no loop in the assembly adds up the sums in packed float32"
+PHRASE = "no loop in the assembly adds up both sums in packed float32"
 SOURCE = """\
 # m, n: rows, columns
 @kernel
