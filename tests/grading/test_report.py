@@ -35,8 +35,8 @@ def rows():
 def test_nothing_waits_in_what_could_not_be_graded():
     manual = CellResult("why", MANUAL, Fraction(2))
     rows = [Row("ann", Result(BROKEN, cells=[manual], reason="no notebook"))]
-    assert "wait for a person" not in report.closing(rows)
-    assert "wait for a person" in report.closing([*rows, Row("bo", Result(GRADED, cells=[manual]))])
+    assert "come by hand" not in report.closing(rows)
+    assert "come by hand" in report.closing([*rows, Row("bo", Result(GRADED, cells=[manual]))])
 
 
 def test_the_table_has_a_line_a_student():
@@ -64,7 +64,7 @@ def test_wide_signs_leave_the_columns_straight():
 def test_the_closing_lists_what_could_not_be_graded():
     text = report.closing(rows())
     assert (
-        "2 of 3 hand-ins graded" in text and "up to 4 more points in each wait for a person" in text
+        "2 of 3 hand-ins graded" in text and "up to 4 more points in each come by hand" in text
     )
     assert "cy: broken, the file is empty" in text
 
