@@ -67,9 +67,7 @@ def test_the_table_names_everybody_and_the_code_says_one_was_not_graded(course, 
     assert "0/3" in lines["bob"] and "a 2 by 3 field" in lines["bob"]
     assert "broken: the file is empty" in lines["cy"]
     assert "missing: no notebook" in lines["dee"]
-    assert (
-        "2 of 4 hand-ins graded" in out and "up to 2 more points in each come by hand" in out
-    )
+    assert "2 of 4 hand-ins graded" in out and "up to 2 more points in each come by hand" in out
     assert "README" not in out
     assert out.rstrip().split("\n")[-1].startswith("next: tito grade run")
 

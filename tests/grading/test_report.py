@@ -63,9 +63,7 @@ def test_wide_signs_leave_the_columns_straight():
 
 def test_the_closing_lists_what_could_not_be_graded():
     text = report.closing(rows())
-    assert (
-        "2 of 3 hand-ins graded" in text and "up to 4 more points in each come by hand" in text
-    )
+    assert "2 of 3 hand-ins graded" in text and "up to 4 more points in each come by hand" in text
     assert "cy: broken, the file is empty" in text
 
 

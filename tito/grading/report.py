@@ -99,7 +99,9 @@ def closing(rows: Iterable[Graded]) -> str:
     total = counts.total()
     lines = [f"{counts[GRADED]} of {counted(total, 'hand-in')} graded"]
     if manual:
-        lines[0] += f"; up to {display(manual)} more points in each come by hand, for what was answered"
+        lines[0] += (
+            f"; up to {display(manual)} more points in each come by hand, for what was answered"
+        )
     if not isolated:
         lines.append("NOT ISOLATED: the code that was graded could read and change your files")
     if bad:

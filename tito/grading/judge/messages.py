@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from tito.checks import CheckFailed
 from tito.forbid import tree_of
+from tito.grading.judge import compiler
 from tito.grading.judge.plan import Exercise, GradedTest
 from tito.grading.judge.result import DIED, ERROR, FAILED, MISSING, TIMEOUT
 from tito.grading.judge.score import BadScore
@@ -109,8 +110,9 @@ def words_of(error: BaseException) -> str:
 
 
 def tidy(text: str) -> str:
-    """At most MAX_MESSAGE characters, without control characters."""
+    """At most MAX_MESSAGE characters, without control characters and Numba's long reports."""
     text = _CONTROL.sub("?", text.encode("utf-8", "replace").decode("utf-8")).strip()
+    text = compiler.brief(text)
     return text if len(text) <= MAX_MESSAGE else text[: MAX_MESSAGE - 4] + " ..."
 
 
