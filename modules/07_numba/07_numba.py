@@ -1224,7 +1224,7 @@ else:
         for (name, values), colour, mark in zip(lines.items(), (RED, ORANGE, BLUE), "so^"):
             axes.plot(sizes, values, color=colour, marker=mark, label=name)
         axes.set_ylim(bottom=0)
-        axes.legend(loc="center right", labelcolor="0.5", facecolor="none", edgecolor="0.5")
+        axes.legend(loc="lower right", labelcolor="0.5", facecolor="none", edgecolor="0.5")
         show_plots(plots, "GFLOP/s against size, a line for each of the three kernels")
 
 # %% [markdown]
@@ -1510,7 +1510,7 @@ if not any(m.left_out for m in found.values()):
 
 03's softmax makes five passes over its data, each one by a NumPy call. Here one row is done with before the next begins: its maximum, its powers with their sum, its scaling. The row lies in the first cache all the while, and memory is read once and written once.
 
-The first version one writes looks like the naive kernel in the next cell, and it is *slower* than NumPy. Two things hold it up. One is `math.exp`, which you have replaced. The other is
+The first version one writes looks like the naive kernel in the next cell, and it is *slower* than NumPy on most machines. Two things hold it up. One is `math.exp`, which you have replaced. The other is
 
     top = max(top, row[j])
 

@@ -212,10 +212,8 @@ class _Runner:
         wall, whole, begin = time.perf_counter(), time.process_time(), self.clock()
         try:
             self.result = _called(self.rung.func, self.args, self.kwargs, range(self.calls))
-        except NotImplementedError:
-            self.left_out = NOT_WRITTEN
         except (Exception, SystemExit) as error:
-            self.left_out = f"failed: {one_line(error)}"
+            self.left_out = NOT_WRITTEN if _is_stub(error) else f"failed: {one_line(error)}"
         seconds = self.clock() - begin
         self.whole += time.process_time() - whole
         self.wall = time.perf_counter() - wall
@@ -247,6 +245,11 @@ def _called(kernel: Callable[..., Any], args: Any, kwargs: Any, turns: range) ->
 def _is_lazy(result: Any) -> bool:
     """A generator, an iterator, a coroutine, a function: the work is still to be done."""
     return isinstance(result, (Iterator, Awaitable)) or callable(result)
+
+
+def _is_stub(error: BaseException | None) -> bool:
+    """Whether something was not written yet; threads of Numba hand that on as another's cause."""
+    return isinstance(error, NotImplementedError) or bool(error and _is_stub(error.__cause__))
 
 
 def one_line(error: BaseException, limit: int = 60) -> str:
