@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from types import SimpleNamespace
 
 import pytest
 
 from tests.release.sample import RIGHT, fill_in, make_course, make_kit
 from tito import cli
+from tito.commands import student
 from tito.course import Course
 from tito.grading import handins
 from tito.release import kit
@@ -221,6 +223,16 @@ def test_test_of_a_fresh_kit_fails_and_says_what_to_write(own, call):
     assert code == 1
     assert "exercise 1 (weigh) is not written yet" in lines[1]
     assert lines[-1] == "next: write exercise 1 weigh, save, and call tito test 02 again"
+
+
+def test_an_earlier_module_that_is_not_exported_comes_first():
+    said = "ImportError\n  try       finish that module, tito export 02, then test again"
+    question = SimpleNamespace(title="1 weigh", tests=2, status="error", message=said)
+    result = SimpleNamespace(status="graded", raised=[])
+    ref = SimpleNamespace(name="07_numba", number=7)
+    trial = {"passed": False, "own": True, "tests": 2, "questions": [question], "result": result}
+    next_step = student._after_test([SimpleNamespace(ref=ref, **trial)])
+    assert next_step == "finish module 02, tito export 02, then tito test 07 again"
 
 
 def test_a_cell_that_does_not_parse_is_mended_not_written(own, call):

@@ -157,6 +157,8 @@ def _tell_trial(trial, say) -> None:
 
 
 def _after_test(trials: list) -> str:
+    from tito.grading.judge.messages import earlier_module
+
     failed = next((t for t in trials if not t.passed), None)
     if failed is None and trials[-1].own:
         name = _number(trials[-1].ref)
@@ -167,6 +169,8 @@ def _after_test(trials: list) -> str:
     if failed.result.status != "graded" or not failed.tests:
         return f"tito reset {word} --list shows backups" if failed.own else "check the file"
     question = next((q for q in failed.questions if q.tests and q.status != "passed"), None)
+    if question and (earlier := earlier_module(question.message)):
+        return f"finish module {earlier}, tito export {earlier}, then tito test {word} again"
     what = f"exercise {question.title}" if question else "the cell that raised"
     # What a cell defines is missing, too, where the cell stops with an error.
     stopped = {raised.partition(",")[0].split()[-1] for raised in failed.result.raised}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tito.checks import CheckFailed
-from tito.grading.judge.messages import Context, filename, tidy, verdict
+from tito.grading.judge.messages import Context, earlier_module, filename, tidy, verdict
 from tito.grading.judge.plan import Exercise, GradedTest
 from tito.grading.judge.raised import CodeFrame
 from tito.grading.judge.score import BadScore
@@ -167,6 +167,7 @@ def test_a_missing_export_of_ones_own_says_how_to_go_on(text):
     own.own_before = True
     found = failing("blur(1)", ctx=own, blur=raising(ImportError(text)))
     assert "not exported yet" in found.message and "tito export" in found.message
+    assert earlier_module(found.message) == ("03" if "exercise 3" in text else None)
     assert "tito export" not in failing("blur(1)", blur=raising(ImportError(text))).message
 
 

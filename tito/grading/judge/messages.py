@@ -31,6 +31,7 @@ _NOT_EXPORTED = re.compile(
     r"|No module named '(?P<part>tinykernels[\w.]*)'"
     r"|cannot import name '\w+' from '(?P<file>tinykernels[\w.]*)'"
 )
+_TO_EXPORT = re.compile(r"finish that module, tito export (\d\d),")
 
 
 @dataclass
@@ -91,6 +92,12 @@ def _with_way_on(text: str, context: Context) -> str:
         f"{text}\n  this question stands on your own work of an earlier module, which is not "
         f"exported yet\n  try       finish that module, tito export {which}, then test again"
     )
+
+
+def earlier_module(message: str) -> str | None:
+    """The number of the module whose export a message says is missing."""
+    match = _TO_EXPORT.search(message)
+    return match[1] if match else None
 
 
 def lost(status: str, why: str, *, hide: bool) -> Verdict:
