@@ -834,7 +834,8 @@ For the tile `(I, J)` of the result the blocks `P` run through a whole row of ti
 """
 
 
-# %%
+# %% jupyter={"source_hidden": true}
+# Given: a specification, and what the tests say about products.
 def product_spec(a, b):
     """The product in float64 by einsum, rounded once."""
     return np.einsum("ip,pj->ij", a, b, dtype=float, casting="same_kind").astype(a.dtype)

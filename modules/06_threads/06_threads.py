@@ -360,7 +360,8 @@ Three traps:
 """
 
 
-# %%
+# %% jupyter={"source_hidden": true}
+# Given: what the tests say about bands.
 def check_bands(bands, n, parts):
     """A failed check unless the slices cut 0..n as the contract of `split` says."""
     case = f"split  n={n}, parts={parts}"
@@ -524,7 +525,8 @@ def usable_cores():
     return os.cpu_count() or 1
 
 
-# %%
+# %% jupyter={"source_hidden": true}
+# Given: what the tests say about order, and operations that wait for one another.
 def check_order(got, want, function="run_threads"):
     """A failed check where results do not lie in the order of their items."""
     if type(got) is list and got != want and Counter(map(repr, got)) == Counter(map(repr, want)):
@@ -1319,7 +1321,8 @@ The other way, a piece of the inner sum for each worker, needs less of `b` for e
 """
 
 
-# %%
+# %% jupyter={"source_hidden": true}
+# Given: a specification, whole numbers as inputs, and a kernel that keeps the books.
 def matmul_spec(a, b):
     """The product in float64, one row of the result after the other."""
     rows = [(row[:, None] * b.astype(float)).sum(axis=0) for row in a.astype(float)]
@@ -1666,7 +1669,8 @@ def count_into(x, counts):
         counts[value] += 1
 
 
-# %%
+# %% jupyter={"source_hidden": true}
+# Given: a specification, and a kernel that makes a lost update certain.
 def histogram_spec(x, bins):
     """Counts by a dictionary."""
     found = Counter(x.tolist())
