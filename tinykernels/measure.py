@@ -182,8 +182,8 @@ def time_samples(func, *args, repeats=7, warmup=1, clock=cpu_clock, **kwargs):
     warmup  : number of calls before them that are not timed, at least 0
     clock   : a function without arguments that returns seconds; it is read just before and just
               after each timed call, and at no other time
-    returns result, seconds: what the last call returned, and the list of the times as floats, in
-        the order of the calls
+    returns result, seconds: what the last call returned, and a new list of the times as floats,
+        in the order of the calls
     raises ValueError for repeats < 1 or warmup < 0, before any call; what func raises passes
         through
 
@@ -247,7 +247,8 @@ def compare(baseline, candidate, make_args, rounds=9, clock=cpu_clock):
 
     baseline, candidate : functions that take what make_args() returns; they may change it
     make_args : a function without arguments that returns a tuple of fresh arguments. It is called
-                anew before every call of either function, and is never timed
+                once for each call of either function, before it and in the same round, and is
+                never timed
     rounds    : at least 1. Rounds 1, 3, 5, ... time baseline, then candidate, the others candidate,
                 then baseline. One round before them is not timed: it warms up
     clock     : as in time_samples
@@ -307,7 +308,8 @@ def measure_bandwidth(nbytes, repeats=5, copy=np.copyto, clock=cpu_clock):
     raises ValueError for nbytes < 1, before any work
 
     The source is filled with ones. The target is written too before the clock is first read: by
-    filling it, or by a copy that is not timed.
+    filling it with numbers other than 0 (zeros look like memory that nobody has touched), or by
+    copies that are not timed, one or more.
 
     >>> measure_bandwidth(1000) > 0
     True
@@ -325,7 +327,7 @@ def measure_bandwidth(nbytes, repeats=5, copy=np.copyto, clock=cpu_clock):
 def matmul_work(m, k, n, itemsize=4):
     """What c = a @ b has to do at least, for m rows in a, n columns in b, and k between them.
 
-    m, k, n  : whole numbers >= 0
+    m, k, n  : whole numbers >= 0, however large
     itemsize : bytes of one element; 4 for float32
     returns flops, bytes: multiplications plus additions, and the bytes that move if a, b and c
         move once each; both whole numbers
@@ -342,8 +344,8 @@ def attainable(intensity, peak, bandwidth):
 
         min(peak, intensity * bandwidth)
 
-    intensity : FLOP per byte, >= 0: a number, or an array of any shape; inf is allowed (a kernel
-                that moves nothing) and gives peak; not modified
+    intensity : FLOP per byte, >= 0: a number, or an array of any shape (an array of no axes is a
+                number); inf is allowed (a kernel that moves nothing) and gives peak; not modified
     peak      : FLOP/s, > 0
     bandwidth : bytes/s, > 0; not GB/s
     returns a float for a number, a new array of floats of the same shape for an array, also where
