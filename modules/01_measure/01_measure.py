@@ -1003,7 +1003,7 @@ for rounds in (1, 2, 3, 4, 9, 16):
     hint = "A B in rounds 1, 3, 5, ..., B A in the others"
     want = ("ABBA" * 9)[: 2 * rounds]
     expect_equal((got, machine.order[2:])[1], want, hint=hint)
-    hint = "make_args() is called before every call, and its result used once"
+    hint = "make_args() is called once for each call, before it, and its result used once"
     expect_equal((got, sorted(machine.inputs))[1], list(range(1, 2 * rounds + 3)), hint=hint)
 # With eleven rounds p10 and p90 are the second smallest and the second largest ratio.
 for ratios, want in (
@@ -1236,9 +1236,11 @@ for sizes in set(toy.sizes) - {(1000, 1000)}:
         "  likely    float64 has eight bytes, so an array of nbytes of them holds 8*nbytes\n"
         "  try       np.uint8, the type of one byte"
     )
-for problem in toy.problems:
+large = ToyCopy(1)  # so large that unwritten memory is new: a small piece may hold old numbers
+measure_bandwidth(1 << 20, 1, large.copy, large.clock)
+for nbytes, problem in [(1000, p) for p in toy.problems] + [(1 << 20, p) for p in large.problems]:
     raise CheckFailed(
-        f"measure_bandwidth  nbytes=1000: {problem}\n"
+        f"measure_bandwidth  nbytes={nbytes}: {problem}\n"
         "  try       two arrays, np.ones(nbytes, np.uint8) for the source, and a warm-up copy: "
         "copy(target, source)"
     )
