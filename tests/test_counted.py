@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tito.counted import CountedArray, LocalBackend, backend_of, counted
+from tito.counted import CountedArray, LocalBackend, WholeArrayError, backend_of, counted
 
 
 def matrix(**kwargs):
@@ -329,3 +329,20 @@ def test_a_compiled_helper_runs_as_python_on_counted_arrays():
     assert [out[i] for i in range(3)] == plain.sum(axis=1).tolist()
     assert (reads(x), writes(out)) == (12, 3)
     assert total(plain[1]) == plain[1].sum() and len(total.signatures) == 1
+
+
+def test_filling_is_writing():
+    for write in (lambda a: a.fill(3), lambda a: np.copyto(a, 3), lambda a: np.copyto(a, [3, 3])):
+        a = counted(np.zeros((4, 2)), writeable=True)
+        write(a)
+        assert backend_of(a).array.tolist() == [[3, 3]] * 4
+        assert (backend_of(a).reads, backend_of(a).writes) == (0, 8)
+    frozen = counted(np.zeros(3))
+    with pytest.raises(ValueError, match="read-only"):
+        frozen.fill(1)
+    for copy in (
+        lambda: np.copyto(np.zeros(3), frozen),
+        lambda: np.copyto(frozen, 1, where=[True]),
+    ):
+        with pytest.raises(WholeArrayError, match="copyto"):
+            copy()

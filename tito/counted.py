@@ -248,6 +248,9 @@ class CountedArray:
         for position in np.ndindex(*picked.shape):
             picked[position] = source[position]
 
+    def fill(self, value: Any) -> None:
+        self[...] = value
+
     def __float__(self) -> float:
         return float(self._only_element("float"))
 
@@ -497,11 +500,19 @@ def _result_type(*operands: Any) -> np.dtype:
     return np.result_type(*kinds)
 
 
+def _copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    """out[...] = src, in other words."""
+    if not isinstance(dst, CountedArray) or where is not True:
+        raise WholeArrayError("np.copyto")
+    dst[...] = src
+
+
 _ARRAY_FUNCTIONS: dict[str, Callable] = {
     "empty_like": _like(np.empty),
     "zeros_like": _like(np.zeros),
     "ones_like": _like(np.ones),
     "full_like": _full_like,
+    "copyto": _copyto,
     "shape": lambda a: a.shape,
     "ndim": lambda a: a.ndim,
     "size": _size,

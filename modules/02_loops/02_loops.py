@@ -562,7 +562,7 @@ Each small cube below is one multiply-add. `c[i, j]` adds up all cubes behind it
 
 Three loops, `i`, `j`, `p`. The trap is the sum. `total = 0.0` looks like float64, but NumPy 2 keeps `0.0 + np.float32(...)` in float32 (NEP 50): the Python float gives way. A specification must be more exact than the kernels it judges, so make each *factor* a Python float, `float(a[i, p])`, and round once, when you store.
 
-`@`, `np.dot`, `np.einsum`, `np.sum` and their kin are off limits here; Python's own `sum` over a loop is a loop and may stay. A forbidden route makes the tests of this exercise worth nothing, and the message names its line.
+`@`, `np.dot`, `np.einsum`, `np.sum`, `math.fsum` and their kin are off limits here; Python's own `sum` over a loop is a loop and may stay. A forbidden route makes the tests of this exercise worth nothing, and the message names its line.
 
 **Predict.** `float32` has 24 bits. What does `(1e8 + 1) - 1e8` give in it?
 """
@@ -686,7 +686,13 @@ for a in (np.full((1, 1000), 0.1, np.float32), np.array([[3e7, 1, -3e7]], np.flo
     expect_close(got, want, hint="sum in float64 for float32 too: float() each factor")
 a, b = np.array([[nan, 1], [inf, 1]]), np.array([[1.0, 0.0], [1.0, 2.0]])
 want = np.array([[nan, nan], [inf, nan]])
-expect_close(matmul_loops(a, b), want, hint="NaN and infinity follow the arithmetic: skip no term")
+hint = "NaN and infinity follow the arithmetic: skip no term"
+expect_close(matmul_loops(a, b), want, hint=hint)
+a, b = np.array([[0.0, 0.5]]), np.array([[nan, 2.0], [1.0, 3.0]])
+expect_close(matmul_loops(a, b), np.array([[nan, 1.5]]), hint=hint)
+a, b = np.array([[1e20, 1e20, 1]], np.float32), np.array([[1e20], [-1e20], [5]], np.float32)
+hint = "float() each factor: a product of two float32 may be too large for one"
+expect_close(matmul_loops(a, b), np.full((1, 1), 5, np.float32), hint=hint)
 expect_raises(
     TypeError, matmul_loops, ramp(2, 2), ramp(2, 2).astype(np.float32), hint="mixed dtypes"
 )
@@ -910,6 +916,8 @@ for x in (special, special.astype(np.float32), special[:1], special[::-1]):
         got = softmax_loops(x)
     expect_close(got, want, inner=2, hint="the rule for -inf, +inf and NaN, each row for itself")
     assert not [w for w in seen if issubclass(w.category, RuntimeWarning)], "a warning escaped"
+low = np.array([[-3e38, -3e38]])
+expect_close(softmax_loops(low), np.array([[0.5, 0.5]]), hint="a maximum may be as low as it likes")
 expect_raises(
     TypeError, softmax_loops, np.array([[1, 2]]), hint="integers: TypeError from the door"
 )
@@ -1307,11 +1315,13 @@ for (name, x), (_, w) in zip(layouts(left), layouts(right)):
 x, w = np.array([[[3e7, 1, -3e7]]], np.float32), np.ones((1, 1, 1, 3), np.float32)
 want = conv2d_spec(x, w)
 expect_close(conv2d_loops(x, w), want, hint="sum in float64 for float32 too: float() each factor")
-x, w = np.array([[[1, nan, 2, 3]]]), np.array([[[[1.0, 2.0]]]])
-want = np.array([[[nan, nan, 8.0]]])
-expect_close(
-    conv2d_loops(x, w), want, hint="NaN reaches the results whose window covers it, no others"
-)
+x, hint = np.array([[[1, nan, 2, 3]]]), "NaN reaches the results whose window covers it, no others"
+for w, last in (([1.0, 2.0], 8.0), ([0.0, 2.0], 6.0)):
+    want = np.array([[[nan, nan, last]]])
+    expect_close(conv2d_loops(x, np.array([[[w]]])), want, hint=hint)
+x, w = np.array([[[1e20, 1e20, 1]]], np.float32), np.array([[[[1e20, -1e20, 5]]]], np.float32)
+hint = "float() each factor: a product of two float32 may be too large for one"
+expect_close(conv2d_loops(x, w), np.full((1, 1, 1), 5, np.float32), hint=hint)
 x, w = ramp(2, 3, 3), ramp(1, 2, 3, 3)
 for padding in (-1, np.int64(-2)):
     expect_raises(

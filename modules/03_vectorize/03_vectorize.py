@@ -60,6 +60,7 @@ from tinykernels.loops import check_count, check_float_array, check_matmul
 
 # %% jupyter={"source_hidden": true}
 # Given: what the tests and measurements below use.
+import contextlib
 import math
 import operator
 import statistics
@@ -70,12 +71,14 @@ from functools import partial
 from tito.checks import (
     CheckFailed,
     claim,
+    counts,
     expect_close,
     expect_equal,
     expect_fresh,
     expect_raises,
     expect_unchanged,
     points,
+    remote_array,
     rng,
     speed,
 )
@@ -680,6 +683,19 @@ for _ in range(2):
 for what, out in bad_outs(a, (3, 4)):
     expect_raises(ValueError, vectorized_matmul, a, b, out, hint=f"out is {what}: ask check_out")
 expect_raises(ValueError, vectorized_matmul, ramp(2, 3), ramp(2, 3), hint="check_matmul first")
+left, right = remote_array(ramp(3, 4), "a"), remote_array(ramp(4, 5, seed=1), "b")
+# Arrays that give single elements alone: operations on whole ones end with an error here.
+with contextlib.suppress(Exception):
+    vectorized_matmul(left, right)
+reads = counts(right).reads
+points(
+    2 if reads <= 4 * 5 else 0,
+    None
+    if reads <= 4 * 5
+    else f"{reads} single elements of b were read, for a (3, 4) and b (4, 5): that is the product of "
+    "02 once more, with loops over i and j. One loop, over p, and in it one operation on whole "
+    "arrays",
+)
 
 # %% nbgrader={"grade": true, "grade_id": "vectorized_matmul-hidden", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["hidden-tests", "raises-exception"]
 # 1 point, checked after hand-in
@@ -709,6 +725,8 @@ a, b = np.array([[nan, 1], [inf, 1]]), np.array([[1.0, 0.0], [1.0, 2.0]])
 want = np.array([[nan, nan], [inf, nan]])
 hint = "NaN and infinity follow the arithmetic: skip no term"
 expect_close(vectorized_matmul(a, b), want, hint=hint)
+a, b = np.array([[0.0, 0.5]]), np.array([[nan, 2.0], [1.0, 3.0]])
+expect_close(vectorized_matmul(a, b), np.array([[nan, 1.5]]), hint=hint)
 square = normal((4, 4))
 scale = matmul_scale(square, square)
 want = matmul_spec(square, square)
@@ -727,15 +745,21 @@ held = claim("peak_bytes", vectorized_matmul, a, b)
 c = vectorized_matmul(a, b)
 expect_close(c, want, hint="right values first", inner=k)
 arrays = held / want.nbytes
-frugal = arrays <= 2.2
-points(
-    1 if frugal else 0,
-    None
-    if frugal
-    else f"{held / 1e6:.2f} MB for a result of {want.nbytes / 1e6:.2f} MB, {arrays:.1f} times as "
-    f"much: m*k*n elements are {m * k * n * 8 / 1e6:.2f} MB. Add one outer product after the "
-    "other to out",
-)
+a, b = ramp(24, 8000), ramp(8000, 24, seed=1)
+long = claim("peak_bytes", vectorized_matmul, a, b)
+lavish = None
+if arrays > 2.2:
+    lavish = (
+        f"{held / 1e6:.2f} MB for a result of {want.nbytes / 1e6:.2f} MB, {arrays:.1f} times as "
+        f"much: m*k*n elements are {m * k * n * 8 / 1e6:.2f} MB. Add one outer product after the "
+        "other to out"
+    )
+elif long > 4e5:
+    lavish = (
+        f"{long / 1e6:.2f} MB for a result of 24 x 24, where k is 8000: products of a whole row or "
+        "column are held. A turn of the loop over p has one column of a and one row of b"
+    )
+points(0 if lavish else 1, lavish)
 
 # %% nbgrader={"grade": true, "grade_id": "vectorized_matmul-memory-hidden", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false} tags=["hidden-tests", "raises-exception"]
 # 1 point, checked after hand-in
@@ -747,7 +771,8 @@ want = matmul_spec(a, b)
 held = claim("peak_bytes", vectorized_matmul, a, b, out=out)
 vectorized_matmul(a, b, out=out)
 expect_close(out, want, inner=7, scale=scale, hint="right values with out=")
-frugal = held <= 1.2 * want.nbytes
+long = claim("peak_bytes", vectorized_matmul, normal((20, 9000)), normal((9000, 20)))
+frugal = held <= 1.2 * want.nbytes and long <= 4e5
 points(
     1 if frugal else 0,
     None if frugal else "with out= one outer product at a time is all the memory it needs",
@@ -979,6 +1004,7 @@ special = np.array(
         [-inf, -1e5],
         [1e5, -1e5],
         [3e38, -3e38],
+        [-3e38, -3e38],
         [2, 1],
     ]
 )

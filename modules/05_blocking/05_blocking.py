@@ -289,12 +289,16 @@ for n, block in (*sizes, (1, 1), (0, 1), (33, 32), (32, 33), (1, 60)):
 want = [(0, 7)]
 expect_equal(block_ranges(7, 10**9), want, hint="a block far larger than n is one short block")
 expect_equal(block_ranges(7, 10**30), want, hint="a block may be any whole number")
+want = ranges_spec(3000, 1)
+expect_equal(block_ranges(3000, 1), want, hint="thousands of blocks: no function that calls itself")
 want = [(0, 3), (3, 5)]
 got = block_ranges(np.int32(5), np.int64(3))
 expect_equal(got, want, hint="NumPy integers count as well; the pairs are Python ints")
 for bad in ("4", 2.5, np.float64(2), float("nan"), (4, 4), np.bool_(True)):
     expect_raises(TypeError, block_ranges, 5, bad, hint="a block is a whole number")
     expect_raises(TypeError, block_ranges, bad, 5, hint="n is a whole number")
+for nothing in (0.0, False):
+    expect_raises(TypeError, block_ranges, nothing, 4, hint="n is a whole number, also where it is 0")
 expect_raises(ValueError, block_ranges, 0, 0, hint="block 0 is refused for n = 0, too")
 expect_raises(ValueError, block_ranges, 0, -3, hint="a negative block is refused for n = 0, too")
 ### END HIDDEN TESTS
@@ -1096,6 +1100,8 @@ a, b = np.array([[np.nan, 1], [np.inf, 1]]), np.array([[1.0, 0.0], [1.0, 2.0]])
 want = np.array([[np.nan, np.nan], [np.inf, np.nan]])
 hint = "NaN and infinity follow the arithmetic: skip no term"
 expect_close(cache_friendly_matmul(a, b, 1), want, hint=hint)
+a, b = np.array([[0.0, 0.5]]), np.array([[np.nan, 2.0], [1.0, 3.0]])
+expect_close(cache_friendly_matmul(a, b, 1), np.array([[np.nan, 1.5]]), hint=hint)
 square = normal((4, 4))
 scale, want = product_scale(square, square), product_spec(square, square)
 got = cache_friendly_matmul(square, square, 3)
@@ -1342,6 +1348,9 @@ got = blocked_matmul(left, right)
 expect_close(got, want, inner=5, scale=scale, hint="the block is 64 unless it is said")
 got = blocked_matmul(left, right, 10**9)
 expect_close(got, want, inner=5, scale=scale, hint="block far larger than the matrices: one tile")
+a, b = np.array([[0.0, 0.5]]), np.array([[np.nan, 2.0], [1.0, 3.0]])
+hint = "NaN and infinity follow the arithmetic: skip no tile"
+expect_close(blocked_matmul(a, b, 1), np.array([[np.nan, 1.5]]), hint=hint)
 square = normal((4, 4))
 scale, want = product_scale(square, square), product_spec(square, square)
 got = blocked_matmul(square, square, 3)
@@ -1360,6 +1369,8 @@ products = claim("products", blocked_matmul, a, b, block)
 got = blocked_matmul(a, b, block)
 expect_close(got, want, inner=k, scale=scale, hint="right values first")
 message = what_is_wrong(products, m * k * n, block)
+if message is None and len(products) > math.prod(-(-size // block) for size in (m, k, n)):
+    message = f"{len(products)} products, with block_size={block}: tiles of {block}, but at the edges"
 points(0 if message else 2, message)
 
 # %% tags=["raises-exception"]
@@ -1592,6 +1603,10 @@ for _ in range(4):
     expect_equal(got, want, hint="candidates in any order; of equals the smallest")
 got = best_block(misses=lambda block: float(abs(block - 9)), candidates=(np.int32(6), np.int64(9)))
 expect_equal(got, 9, hint="misses may give floats; NumPy integers are candidates; an int returns")
+got = best_block({8: 0.9, 16: 0.2, 24: 1e300}.__getitem__, [24, 8, 16])
+expect_equal(got, 16, hint="misses may give any numbers: compare them as they are")
+got = best_block({8: 10**12, 16: 10**9}.__getitem__, [8, 16])
+expect_equal(got, 16, hint="misses may be as many as they like")
 touched = []
 for bad, error in (([8, 0], ValueError), ([8, 2.0], TypeError), ([True, 8], TypeError)):
     hint = "look at all candidates before misses is called"

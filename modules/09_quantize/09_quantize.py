@@ -744,6 +744,11 @@ for numbers in ([5.5], [-7.25], [3.0, 3.0], [1e-3, 2e-3, 3e-3], [-3e38, 3e38], [
     hint = "one value, very large ones: half a step at most, and 0.0 comes back as 0.0"
     apart = bool((np.abs(back.astype(np.float64) - x) <= 0.501 * np.float64(scale)).all())
     expect_equal((apart, float(back[-1])), (True, 0.0), hint=hint)
+for numbers in ([-101, 0.5, 154], [-126.5, 128.5], [-101, 1.5, 154], [-127.5, 127.5]):
+    x = np.array(numbers)
+    want = quantize_affine_spec(x)
+    hint = "ties go to the even number, and x / scale is rounded before zero is added"
+    expect_equal(expect_unchanged(quantize_affine, x), want, hint=hint)
 x = np.array([1e-44, 0], np.float32)
 got = expect_unchanged(quantize_affine, x)
 hint = "very small numbers: the scale is never below TINY"
@@ -949,6 +954,10 @@ for k in (1, 3, 1023, 1024, 1025, 2048, 2500, 131_071):
     a[0, ::1025], b[::1025, 0] = 1, 1  # pieces of 1025 have an odd sum above 2^24
     want = int8_matmul_spec(a, b)
     expect_equal(int8_matmul(a, b), want, hint="no piece may be longer than 1024")
+a, b = np.full((1, 40_000), 127, np.int8), np.full((40_000, 3), 127, np.int8)
+a[0, 20_001:] = -127
+want = np.full((1, 3), 2 * 127**2, np.int32)
+expect_equal(int8_matmul(a, b), want, hint="exact also where a small sum has large parts")
 for m, k, n in ((1, 1, 1), (5, 37, 3), (2, 1030, 7), (0, 3, 2), (3, 2, 0)):
     a, b = (draw.integers(-128, 128, shape, dtype=np.int8) for shape in ((m, k), (k, n)))
     want = int8_matmul_spec(a, b)
@@ -2124,6 +2133,10 @@ w = (np.r_[np.arange(16), np.arange(16)[::-1]] * 0.5 - 1).astype(np.float32)[Non
 fixed = bytes.fromhex("f0e1d2c3b4a5968778695a4b3c2d1e0f")
 want = np.frombuffer(fixed, np.uint8).reshape(1, 1, 16), np.float16([[0.5]]), np.float16([[-1]])
 expect_equal(expect_unchanged(pack_q4, w), want, hint="the bytes of Q4_1, one by one")
+w = np.zeros((1, 32))
+w[0, :6] = 15, 0.5, 1.5, 2.5, 13.5, 14.5
+want = pack_q4_spec(w)
+expect_equal(expect_unchanged(pack_q4, w), want, hint="ties go to the even number: rint")
 w = np.linspace(0, 21 * 2.0**-24, 32)[None]  # 15 steps of 1.4 * 2^-24, which is 2^-24 in float16
 want = pack_q4_spec(w)
 hint = "a d with few digits left: weights beyond 15 steps are clipped"

@@ -377,3 +377,37 @@ def test_a_decorator_that_might_do_more_is_refused(source):
 def test_what_is_no_python_has_nothing_to_read():
     assert look("def f(:\n") == {}
     assert look("(" * 5000) == {}
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        "import numpy as np\n@np.errstate(all='ignore')\ndef f(x):\n    return x",
+        "from numpy import errstate\n@errstate(invalid='ignore')\ndef f(x):\n    return x",
+        "from collections import namedtuple\nPair = namedtuple('Pair', 'a b')\n"
+        "def f(x):\n    return Pair(x, x).a",
+        "import numpy as np\nfrom functools import partial\nclipped = partial(np.maximum, 0)\n"
+        "def f(x):\n    return clipped(x)",
+        "import collections\nPair = collections.namedtuple('Pair', ['a'])\ndef f(x):\n"
+        "    return Pair(x).a",
+    ],
+)
+def test_what_is_made_at_the_top_and_runs_nothing_is_kept(kernel):
+    assert tricks(kernel) == []
+    [cell] = look(kernel).values()
+    made = {"Pair"} if "Pair" in kernel else {"clipped"} if "clipped" in kernel else set()
+    assert cell.binds >= {"f"} | made
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        "import numpy as np\n@np.errstate(all=print())\ndef f(x):\n    return x",
+        "from functools import partial\nreach = partial(setattr, object)\ndef f(x):\n"
+        "    return reach(x)",
+        "from functools import partial\nmine = partial(open, 'a')\ndef f(x):\n    return mine()",
+        "import numpy as np\n@np.vectorize\ndef f(x):\n    return x",
+    ],
+)
+def test_what_is_made_at_the_top_may_be_no_trick(kernel):
+    assert tricks(kernel)

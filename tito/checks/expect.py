@@ -139,6 +139,13 @@ def expect_unchanged(func: Callable, *args: Any, **kwargs: Any) -> Any:
     return _called_and_watched(func, args, kwargs, (*args, *kwargs.values()))
 
 
+def _shared_by_the_next(func: Callable, args: tuple, kwargs: Mapping[str, Any]) -> tuple[str, ...]:
+    """What the result of the same call shares memory with when it is made once more."""
+    if any(map(callable, (*args, *kwargs.values()))):
+        return ()
+    return current().call(func, args, kwargs).shared
+
+
 def expect_written(func: Callable, *args: Any, place: int) -> Any:
     """Call `func`, which writes into args[place]; no other array may change. That array."""
     current().before_check(calling_names())
@@ -151,15 +158,17 @@ def expect_fresh(func: Callable, *args: Any, **kwargs: Any) -> Any:
     """Call `func`; its result shares memory with no argument and no earlier result. Its result.
 
     An argument that is a slice counts with the whole array it was taken from, and an argument
-    named `out` does not count. Earlier results are those of the same test cell.
+    named `out` does not count. Earlier results are those of the same test cell. It is called twice,
+    unless a function is among its arguments: an array that is kept for results of its shape, and
+    handed out again, is none of one's own.
     """
     current().before_check(calling_names())
     called = current().call(func, args, kwargs)
     if not any(True for _ in arrays_in(called.result)):
         problem = f"returned {show.value(called.result)}, expected a new array"
         kind, advice = "a wrong type", []
-    elif called.shared:
-        problem = f"its result shares memory with {' and '.join(called.shared)}"
+    elif shared := called.shared or _shared_by_the_next(func, args, kwargs):
+        problem = f"its result shares memory with {' and '.join(shared)}"
         kind = problem
         advice = ["return a new array: np.empty_like(x), np.zeros(shape, x.dtype), x.copy()"]
     else:

@@ -77,6 +77,9 @@ _MAKERS = _names(
     " tuple"
 )
 _DECORATORS = frozenset({"staticmethod", "classmethod", "property"})
+# Others of libraries that may stand there: what they make runs nothing by itself.
+_MADE = frozenset({"collections.namedtuple", "functools.partial"})
+_DECORATING = frozenset({"numpy.errstate"})
 _REACH = _names(
     "exec eval compile __import__ open input breakpoint setattr delattr getattr globals locals vars"
     " memoryview objmode"
@@ -387,12 +390,17 @@ class _Gate:
         """float, np.array, numba.njit, or what one of them returned: njit(fastmath=True)(f)."""
         library = self._origin(func).split(".")[0] in ("math", "tinykernels", *_LIBRARIES)
         named = isinstance(func, ast.Name) and func.id in _MAKERS | self._compilers
-        return library or named
+        return library or named or self._path(func) in _MADE
 
     def _compiles(self, func: ast.expr) -> bool:
         """njit or what it returned: it reads the function that it is given, and does not run it."""
         named = isinstance(func, ast.Name) and func.id in self._compilers
         return named or self._origin(func).startswith("numba")
+
+    def _path(self, node: ast.expr) -> str:
+        """What an expression stands for where it is a name or an attribute of an imported one."""
+        origin = self._origin(node)
+        return f"{origin}.{_path_in(node)}" if isinstance(node, ast.Attribute) else origin
 
     def _origin(self, node: ast.expr) -> str:
         """What the name that an expression begins with was imported as; "" if it was not."""
@@ -482,7 +490,7 @@ class _Gate:
         origin = "" if _is_called(node.value) else self._origin(node)
         inside = name in _PARTS and (self._is_library_name(_root(node)) or _by_library(node))
         reading = name in _ATTRIBUTES | _TRACING | _DETOURS and not own
-        reading = reading or (origin and f"{origin}.{_path_in(node)}" in _DECLARES)
+        reading = reading or (origin and self._path(node) in _DECLARES)
         carried = origin and self._is_carried(f"{origin}.{name}")
         if inside or reading or carried or (name.startswith("__") and name not in _DUNDERS):
             yield f".{name}"
@@ -524,7 +532,9 @@ class _Gate:
         root = _root(decorator)
         trusted = ("numba", "tinykernels", "functools", "dataclasses")
         origin = self._origin(decorator)
+        made = decorator.func if isinstance(decorator, ast.Call) else decorator
         known = origin.split(".")[0] in trusted or origin in _FUNCTIONS
+        known = known or self._path(made) in _DECORATING
         return known or root in _DECORATORS or root in self._makers
 
 

@@ -19,6 +19,7 @@ from .bindings import (
 )
 from .cells import Cell, read_cell, start_index
 from .findings import Finding
+from .loops import is_written_out
 from .names import LOOKING_UP, Names, Scope, is_own, is_table
 from .package import Package
 from .sets import (
@@ -291,7 +292,8 @@ class _Search:
 
     def _check_statement(self, node: ast.AST, scope: Scope, via: tuple[str, ...]) -> None:
         kind = type(node).__name__
-        self._report(node, scope, via, lambda s: kind in s.statements)
+        if not is_written_out(node):
+            self._report(node, scope, via, lambda s: kind in s.statements)
 
     def _check_handed_on(self, module: ast.AST, scope: Scope, via: tuple[str, ...]) -> None:
         finds = hiding.FINDING & self._names.paths(module, scope) and not self._is_ours(scope)
