@@ -1127,10 +1127,11 @@ points(*earned)
 # 2 points, checked after hand-in
 ### BEGIN HIDDEN TESTS
 normal = rng("cache_friendly_matmul-misses-hidden").standard_normal
-a, b = normal((11, 24)).astype(np.float32), normal((24, 16)).astype(np.float32)
+# So wide that a strip of b does not fit: the axis of j has to be cut as well.
+a, b = normal((11, 24)).astype(np.float32), normal((24, 48)).astype(np.float32)
 left, right, out = count_product(cache_friendly_matmul, a, b, 8)
 misses = cache_misses(left, right, out, **SMALL_CACHE)
-earned = at_most(misses, 260, 500, points=2, unit="misses", hint=what_to_try(left, right, 8))
+earned = at_most(misses, 750, 850, points=2, unit="misses", hint=what_to_try(left, right, 8))
 if earned[0]:
     expect_use(left, right, out, 8)
 points(*earned)
