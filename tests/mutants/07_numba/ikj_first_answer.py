@@ -2,7 +2,7 @@
 
 EXERCISE = "matmul_ikj"
 FAILS_IN = "matmul_ikj-hidden"
-PHRASE = "float64, a and b may each be"
+PHRASE = "shares memory with an earlier result"
 SOURCE = """\
 @kernel
 def matmul_ikj_kernel(a, b, c):
