@@ -174,14 +174,40 @@ def test_a_result_without_an_array_is_no_new_array():
         fresh(lambda x: 3.0, np.ones(2))
 
 
+def first_of_all(array):
+    """A function that returns this array once, and new ones from then on."""
+    results = [array]
+    return lambda: results.pop() if results else np.zeros(2)
+
+
 def test_earlier_results_are_forgotten_when_a_cell_begins():
     buffer = np.zeros(2)
     with use(NotebookRuntime()) as runtime:
-        fresh(lambda: buffer)
+        fresh(first_of_all(buffer))
         runtime.forget()
-        fresh(lambda: buffer)
+        fresh(first_of_all(buffer))
         with pytest.raises(CheckFailed, match="shares memory with an earlier result"):
-            fresh(lambda: buffer[:1])
+            fresh(first_of_all(buffer[:1]))
+
+
+def test_an_array_that_is_handed_out_again_is_no_new_one():
+    kept = {}
+
+    def doubled(x):
+        return np.multiply(x, 2, out=kept.setdefault(x.shape, np.empty_like(x)))
+
+    with use(NotebookRuntime()):
+        with pytest.raises(CheckFailed, match="shares memory with an earlier result"):
+            fresh(doubled, np.ones(3))
+        fresh(lambda x: doubled(x).copy(), np.ones(4))
+
+
+def test_with_a_function_among_its_arguments_it_is_called_once():
+    calls = []
+    with use(NotebookRuntime()):
+        fresh(lambda x, count: (count(1), x + 1)[1], np.ones(3), calls.append)
+        fresh(lambda x, count: (count(2), x + 1)[1], np.ones(3), count=calls.append)
+    assert calls == [1, 2]
 
 
 def test_honest_new_results_are_never_taken_for_earlier_ones():
