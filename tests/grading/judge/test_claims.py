@@ -112,11 +112,18 @@ PATCH = "import tracemalloc\ntracemalloc.get_traced_memory = lambda: (0, 0)\n"
             },
             None,
         ),
-        ({"solution": "import functools\ntwice = functools.partial(np.multiply, 2)"}, "cannot be"),
+        ({"solution": "import functools\ntwice = functools.partial(np.multiply, 2)"}, None),
+        (
+            {
+                "solution": "import functools as t\n"
+                "twice = t.reduce(lambda f, _: f, [t.partial(np.multiply, 2)])"
+            },
+            "cannot be",
+        ),
         ({"solution": f"exec({WASTEFUL!r})"}, "none of its cells defines it"),
     ],
     ids=["patched above", "patched in the cell", "patched when called", "another behind the gate",
-         "replaced where it is graded", "made by a call", "made of text"],
+         "replaced where it is graded", "a part of NumPy's", "made by a call", "made of text"],
 )  # fmt: skip
 def test_forged_readings_earn_nothing(cells, message):
     found = graded(**cells)
