@@ -1879,7 +1879,7 @@ except NotImplementedError:
 
 # %% [markdown]
 """
-For the square matrices the plain loops on bytes, compiled as well as 07 could, stay below the floats: without the right instruction a byte is widened before it is multiplied, and that costs more than the bytes save. With it, and with B packed, the sentence of the gap has become true.
+For the square matrices the plain loops on bytes, compiled as well as 07 could, stay below the floats: without the right instruction a byte is widened before it is multiplied, and that costs more than the bytes save. With it, and with B packed, the sentence of the gap comes true. Where the CPU lacks it (the table names the form that was used), pairs of 16 bits stand in for it, and bytes and floats take about the same time.
 """
 
 # %% [markdown]
