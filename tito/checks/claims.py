@@ -74,7 +74,10 @@ def unreadable(function: str, why: str) -> CheckFailed:
             function,
             f"{function} cannot be read: {why}",
             "there is nothing to read",
-            tries=["is the decorator (@njit) there, and does the cell define all that it uses?"],
+            tries=[
+                "does its cell define all that it uses? What a call makes at the top of a cell is "
+                "left out here. And what is to be compiled has its decorator"
+            ],
         )
     )
 
