@@ -139,13 +139,6 @@ def expect_unchanged(func: Callable, *args: Any, **kwargs: Any) -> Any:
     return _called_and_watched(func, args, kwargs, (*args, *kwargs.values()))
 
 
-def _shared_by_the_next(func: Callable, args: tuple, kwargs: Mapping[str, Any]) -> tuple[str, ...]:
-    """What the result of the same call shares memory with when it is made once more."""
-    if any(map(callable, (*args, *kwargs.values()))):
-        return ()
-    return current().call(func, args, kwargs).shared
-
-
 def expect_written(func: Callable, *args: Any, place: int) -> Any:
     """Call `func`, which writes into args[place]; no other array may change. That array."""
     current().before_check(calling_names())
@@ -211,6 +204,13 @@ def changed_input(function: str, parameter: str, snapshot: Snapshot) -> Failure:
     rows = show.pair(after, snapshot.before, change or None)
     failure.rows = [(label, text) for label, (_, text) in zip(("after", "before"), rows)][::-1]
     return failure
+
+
+def _shared_by_the_next(func: Callable, args: tuple, kwargs: Mapping[str, Any]) -> tuple[str, ...]:
+    """What the result of the same call shares memory with when it is made once more."""
+    if any(map(callable, (*args, *kwargs.values()))):
+        return ()
+    return current().call(func, args, kwargs).shared
 
 
 def _called_and_watched(func: Callable, args: tuple, kwargs: dict, values: Sequence[Any]) -> Any:
